@@ -1,0 +1,27 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+namespace glovebox::wire {
+
+// A value that crossed from Python: plain data, no behaviour. What does not fit one of these kinds
+// was turned into text on the other side.
+struct Value {
+  using List = std::vector<Value>;
+  using Dict = std::vector<std::pair<std::string, Value>>;  // in insertion order
+
+  std::variant<std::monostate, bool, std::int64_t, std::uint64_t, double, std::string, List, Dict>
+      data;
+
+  bool is_null() const { return std::holds_alternative<std::monostate>(data); }
+};
+
+// Bounds of a value on the wire; a frame beyond them is refused whole.
+inline constexpr int kValueDepthMax = 100;
+inline constexpr std::uint32_t kValueNodesMax = 1'000'000;
+
+}  // namespace glovebox::wire
