@@ -1,0 +1,94 @@
+# The front door. Every target installs what it misses (dev/setup), builds and runs; where all is
+# there, no network is touched. The build itself is CMake: see CMakePresets.json.
+MAKEFLAGS += --no-print-directory
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+
+JOBS ?= $(shell nproc)
+PREFIX ?= /usr/local
+DESTDIR ?=
+
+bindir := $(DESTDIR)$(PREFIX)/bin
+libexecdir := $(DESTDIR)$(PREFIX)/libexec/glovebox
+docdir := $(DESTDIR)$(PREFIX)/share/doc/glovebox
+
+# $(call build,PRESET[,more arguments]): configures and builds one preset.
+build = cmake --preset $(1) && cmake --build --preset $(1) --parallel $(JOBS) $(2)
+# Files of ours that clang-format and clang-tidy look at.
+cpp_files = git ls-files --cached --others --exclude-standard -- '*.h' '*.cc'
+
+.PHONY: help
+help: ## this list
+	@printf 'glovebox: untrusted Python and MCP servers in a box\n\n'
+	@awk -F ' *:.*## ' '/^[a-z-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@printf '\n  JOBS=%s PREFIX=%s DESTDIR=%s\n' '$(JOBS)' '$(PREFIX)' '$(DESTDIR)'
+
+.PHONY: build
+build: ## the release programs, build/bin/glovebox and build/bin/glovebox-python
+	@dev/setup build
+	@$(call build,release)
+	@install -d build/bin
+	@install -m 755 build/release/bin/glovebox build/release/bin/glovebox-python build/bin/
+
+.PHONY: install
+install: build ## into PREFIX (/usr/local), below DESTDIR if given
+	install -d '$(bindir)' '$(libexecdir)' '$(docdir)/docs'
+	install -m 755 build/bin/glovebox '$(bindir)/'
+	install -m 755 build/bin/glovebox-python '$(libexecdir)/'
+	install -m 644 LICENSE README.md SECURITY.md CHANGELOG.md '$(docdir)/'
+	install -m 644 docs/*.md '$(docdir)/docs/'
+
+.PHONY: uninstall
+uninstall: ## removes what install put there
+	rm -f '$(bindir)/glovebox' '$(libexecdir)/glovebox-python'
+	rm -rf '$(docdir)'
+	rmdir '$(libexecdir)' 2>/dev/null || true
+
+.PHONY: dev-install
+dev-install: ## every development package, and the git pre-commit hook
+	@dev/setup build test lint bench
+	@hooks=$$(git rev-parse --path-format=absolute --git-path hooks) && mkdir -p "$$hooks" && \
+	  ln -sf "$$PWD/dev/pre-commit" "$$hooks/pre-commit" && echo "pre-commit hook: $$hooks/pre-commit"
+
+# Standard output belongs to the MCP client: everything else goes to standard error. From another
+# folder say `make -s -C FOLDER dev`, or make itself announces the folder there.
+.PHONY: dev
+dev: ## builds, then serves MCP on standard input and output
+	@$(MAKE) build 1>&2
+	@exec build/bin/glovebox serve
+
+# The release build is tested whole, isolation included; the sanitized one without the tests that
+# need a real box, which is never instrumented.
+.PHONY: test
+test: export GLOVEBOX_MUST_ISOLATE = 1
+test: ## all tests: the release build, then the sanitized one
+	@dev/setup build test
+	@$(MAKE) build
+	@ctest --preset release --parallel $(JOBS)
+	@$(call build,dev)
+	@ctest --preset dev --parallel $(JOBS)
+
+.PHONY: check-deep
+check-deep: ## ThreadSanitizer, long fuzzing, soaks; prints a summary for docs/deep-checks.md
+	@dev/setup build test lint
+	@$(MAKE) build
+	@JOBS=$(JOBS) dev/check-deep
+
+.PHONY: format
+format: ## rewrites the C++ in the house format
+	@dev/setup lint
+	@$(cpp_files) | xargs -r clang-format -i
+
+.PHONY: lint
+lint: ## format, house rules, and clang-tidy on a clang build
+	@dev/setup build lint
+	@$(cpp_files) | xargs -r clang-format --dry-run -Werror
+	@/usr/bin/python3 -B dev/tidy.py
+	@$(call build,clang)
+	@! clang-tidy --dump-config 2>&1 >/dev/null | grep .  # a bad .clang-tidy would pass everything
+	@run-clang-tidy -quiet -j $(JOBS) -p build/clang '^$(CURDIR)/(src|fuzz|tests)/.*\.cc$$'
+
+.PHONY: clean
+clean: ## removes build/
+	rm -rf build
