@@ -141,7 +141,8 @@ class BanTest(TidyTest):
 
     def test_lookalikes_are_allowed(self):
         for line in ("_exit(1);", "box.exit(1);", "box->exit(1);", "Foo::exit(1);",
-                     "dup3(a, b, c);", "boost::system::error_code code;", "// then exit(1)", 'Run("sys.exit(3)");',
+                     "dup3(a, b, c);", "boost::system::error_code code;",
+                     "// then exit(1)", 'Run("sys.exit(3)");',
                      'R"(import os; os.dup(1); os.system("x"))"', "/* dup(1)\n   exit(1) */",
                      "int n = 30'000; char c = '\"'; int m = 1;"):
             self.assert_allowed(line)
