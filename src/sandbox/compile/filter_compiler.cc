@@ -1,0 +1,222 @@
+#include "sandbox/compile/filter_compiler.h"
+
+#include <linux/audit.h>
+#include <linux/seccomp.h>
+#include <seccomp.h>
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <span>
+#include <utility>
+
+namespace glovebox {
+namespace {
+
+// Straight-line pieces of program that end in a return on every path and jump only within
+// themselves, so that they can be put one after the other without patching.
+using Code = std::vector<sock_filter>;
+
+constexpr std::uint32_t kX32SyscallBit = 0x40000000;
+constexpr std::uint32_t kNoSyscall = 0xFFFFFFFF;  // syscall(-1)
+constexpr std::size_t kShortJumpMax = std::numeric_limits<std::uint8_t>::max();
+
+sock_filter Load(std::size_t offset) {
+  return BPF_STMT(BPF_LD | BPF_W | BPF_ABS, static_cast<std::uint32_t>(offset));
+}
+
+sock_filter Return(std::uint32_t action) { return BPF_STMT(BPF_RET | BPF_K, action); }
+
+sock_filter ReturnErrno(int error) {
+  return Return(SECCOMP_RET_ERRNO | (static_cast<std::uint32_t>(error) & SECCOMP_RET_DATA));
+}
+
+// Jumps over `if_true` or `if_false` instructions.
+sock_filter JumpIf(std::uint16_t comparison, std::uint32_t value, std::size_t if_true,
+                   std::size_t if_false) {
+  CHECK(if_true <= kShortJumpMax && if_false <= kShortJumpMax);
+  return BPF_JUMP(static_cast<std::uint16_t>(BPF_JMP | comparison | BPF_K), value,
+                  static_cast<std::uint8_t>(if_true), static_cast<std::uint8_t>(if_false));
+}
+
+void Append(Code& code, const Code& more) { code.insert(code.end(), more.begin(), more.end()); }
+
+bool SameCode(const Code& a, const Code& b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                    [](const sock_filter& x, const sock_filter& y) {
+                      return x.code == y.code && x.jt == y.jt && x.jf == y.jf && x.k == y.k;
+                    });
+}
+
+std::uint32_t ScmpArch(Arch arch) {
+  return arch == Arch::kX86_64 ? SCMP_ARCH_X86_64 : SCMP_ARCH_AARCH64;
+}
+
+// ---- the tests of one call ----------------------------------------------------------------------
+
+// BPF compares 32 bits at a time; both architectures are little-endian.
+enum class Half { kLow, kHigh };
+
+// Goes on with the code behind it if the half register is one of the values, else `otherwise`.
+Status AppendHalfTest(Code& code, const ArgumentTest& test, Half half, sock_filter otherwise) {
+  const int shift = half == Half::kHigh ? 32 : 0;
+  const auto mask = static_cast<std::uint32_t>(test.mask >> shift);
+  if (test.values.size() > kShortJumpMax) {
+    return Error(Errc::kLimit, "`one_of` has more than 255 values: one jump cannot span them");
+  }
+  code.push_back(Load(offsetof(seccomp_data, args) +
+                      static_cast<std::size_t>(test.arg) * sizeof(std::uint64_t) +
+                      (half == Half::kHigh ? sizeof(std::uint32_t) : 0)));
+  if (mask != std::numeric_limits<std::uint32_t>::max()) {
+    code.push_back(BPF_STMT(BPF_ALU | BPF_AND | BPF_K, mask));
+  }
+  // Each match jumps over the comparisons that are left and the return.
+  std::size_t left = test.values.size();
+  for (const std::uint64_t value : test.values) {
+    code.push_back(JumpIf(BPF_JEQ, static_cast<std::uint32_t>(value >> shift), left, 0));
+    --left;
+  }
+  code.push_back(otherwise);
+  return {};
+}
+
+Result<Code> AllowCode(const AllowRule& rule) {
+  Code code;
+  const sock_filter otherwise = ReturnErrno(rule.otherwise);
+  for (const ArgumentTest& test : rule.when) {
+    // The halves are tested one after the other, which for several 64-bit values would mix them.
+    const bool is_wide = (test.mask >> 32) != 0;
+    CHECK(!is_wide || test.values.size() == 1);
+    if (is_wide) {
+      if (Status high = AppendHalfTest(code, test, Half::kHigh, otherwise); !high) {
+        return std::move(high).error();
+      }
+    }
+    if (Status low = AppendHalfTest(code, test, Half::kLow, otherwise); !low) {
+      return std::move(low).error();
+    }
+  }
+  code.push_back(Return(SECCOMP_RET_ALLOW));
+  return code;
+}
+
+// ---- all calls ----------------------------------------------------------------------------------
+
+Status AddCalls(const std::vector<std::string>& calls, const Code& code, Arch arch,
+                std::map<std::uint32_t, Code>& table) {
+  for (const std::string& call : calls) {
+    auto number = SyscallNumber(call, arch);
+    if (!number) return std::move(number).error();
+    // Two names of one number would let the order of the file decide.
+    if (number->has_value() && !table.emplace(**number, code).second) {
+      return Error(Errc::kInvalidArgument,
+                   "`" + call + "` has the number of another call of the policy: name it once");
+    }
+  }
+  return {};
+}
+
+// Numbers from `first` up to the next span's are answered by `code`.
+struct Span {
+  std::uint32_t first = 0;
+  Code code;
+};
+
+// Covers every number from 0 on; neighbours with the same answer become one span.
+std::vector<Span> MakeSpans(const std::map<std::uint32_t, Code>& table, const Code& fallback) {
+  std::vector<Span> spans = {{0, fallback}};
+  const auto add = [&spans](std::uint32_t first, const Code& code) {
+    if (spans.back().first == first) {
+      spans.back().code = code;
+    } else if (!SameCode(spans.back().code, code)) {
+      spans.push_back({first, code});
+    }
+  };
+  for (const auto& [number, code] : table) {
+    add(number, code);
+    if (!table.contains(number + 1)) add(number + 1, fallback);
+  }
+  return spans;
+}
+
+// Binary search for the span of the number in the accumulator. Precondition: spans is not empty.
+Code SearchCode(std::span<const Span> spans) {
+  if (spans.size() == 1) return spans.front().code;
+  const std::size_t middle = spans.size() / 2;
+  const Code lower = SearchCode(spans.first(middle));
+  const Code upper = SearchCode(spans.subspan(middle));
+  Code code;
+  if (lower.size() <= kShortJumpMax) {
+    code.push_back(JumpIf(BPF_JGE, spans[middle].first, lower.size(), 0));
+  } else {
+    // Conditional jumps have 8 bits of distance, unconditional ones 32.
+    code.push_back(JumpIf(BPF_JGE, spans[middle].first, 0, 1));
+    code.push_back(BPF_STMT(BPF_JMP | BPF_JA, static_cast<std::uint32_t>(lower.size())));
+  }
+  Append(code, lower);
+  Append(code, upper);
+  return code;
+}
+
+// Leaves the number in the accumulator, for calls of `arch` alone.
+Code PrologueCode(Arch arch) {
+  const sock_filter kill = Return(SECCOMP_RET_KILL_PROCESS);
+  Code code = {
+      Load(offsetof(seccomp_data, arch)),
+      JumpIf(BPF_JEQ, AuditArch(arch), 1, 0),
+      kill,
+      Load(offsetof(seccomp_data, nr)),
+  };
+  if (arch == Arch::kX86_64) {
+    // x32 calls carry the architecture of x86-64 and a bit in the number. syscall(-1) has that bit
+    // too, but is no call of any ABI: it gets the default, as on other architectures.
+    code.push_back(JumpIf(BPF_JGE, kX32SyscallBit, 0, 2));
+    code.push_back(JumpIf(BPF_JEQ, kNoSyscall, 1, 0));
+    code.push_back(kill);
+  }
+  return code;
+}
+
+}  // namespace
+
+std::uint32_t AuditArch(Arch arch) {
+  return arch == Arch::kX86_64 ? AUDIT_ARCH_X86_64 : AUDIT_ARCH_AARCH64;
+}
+
+Result<std::optional<std::uint32_t>> SyscallNumber(const std::string& name, Arch arch) {
+  const int number = seccomp_syscall_resolve_name_arch(ScmpArch(arch), name.c_str());
+  if (number == __NR_SCMP_ERROR) {
+    return Error(Errc::kInvalidArgument,
+                 "`" + name + "` is no system call that libseccomp knows: correct the name, or "
+                 "leave a newer call to the default");
+  }
+  // libseccomp gives calls that an architecture lacks a negative number.
+  if (number < 0) return std::optional<std::uint32_t>();
+  return std::optional<std::uint32_t>(static_cast<std::uint32_t>(number));
+}
+
+Result<std::vector<sock_filter>> CompileFilter(const SyscallPolicy& policy, Arch arch) {
+  std::map<std::uint32_t, Code> table;
+  for (const AllowRule& rule : policy.allow) {
+    const Code code = TRY(AllowCode(rule));
+    if (Status added = AddCalls(rule.calls, code, arch, table); !added) {
+      return std::move(added).error();
+    }
+  }
+  for (const DenyRule& rule : policy.deny) {
+    if (Status added = AddCalls(rule.calls, {ReturnErrno(rule.error)}, arch, table); !added) {
+      return std::move(added).error();
+    }
+  }
+
+  Code program = PrologueCode(arch);
+  Append(program, SearchCode(MakeSpans(table, {ReturnErrno(policy.default_error)})));
+  if (program.size() > kFilterLengthMax) {
+    return Error(Errc::kLimit, "the filter has " + std::to_string(program.size()) +
+                                   " instructions, the kernel takes " +
+                                   std::to_string(kFilterLengthMax));
+  }
+  return program;
+}
+
+}  // namespace glovebox

@@ -1,0 +1,18 @@
+#include "sandbox/compile/filters.h"
+
+#include "sandbox/compile/python_filter.inc"
+
+namespace glovebox {
+
+std::span<const sock_filter> PythonFilter() noexcept {
+  // An x32 build is not x86-64: its calls are those that the filter kills.
+#if defined(__x86_64__) && !defined(__ILP32__)
+  return kPythonFilterX86_64;
+#elif defined(__aarch64__) && defined(__LP64__) && !defined(__AARCH64EB__)
+  return kPythonFilterAarch64;
+#else
+  return {};
+#endif
+}
+
+}  // namespace glovebox

@@ -1,0 +1,17 @@
+#pragma once
+
+#include <linux/filter.h>
+
+#include <span>
+
+namespace glovebox {
+
+// The filter of policies/seccomp/python.toml for the architecture of this build, compiled while
+// Glovebox was built: no library and no file is needed to install it, and it can be read in a
+// process that is already confined. Static storage; safe after fork.
+//
+// Empty on an architecture without a table (only x86-64 and aarch64 have one). The caller must then
+// refuse to start a box: an empty filter is a missing wall, not a weak one.
+std::span<const sock_filter> PythonFilter() noexcept;
+
+}  // namespace glovebox
