@@ -1,5 +1,7 @@
 // Proves policies/seccomp/python.toml: every entry by evaluating the compiled filter, what must
 // never be allowed by a list of its own, and the shipped table in the running kernel.
+#include "sandbox/compile/filters.h"
+
 #include <gtest/gtest.h>
 #include <linux/audit.h>
 #include <linux/filter.h>
@@ -28,7 +30,6 @@
 #include "policy/syscall_policy.h"
 #include "sandbox/compile/bpf_evaluator.h"
 #include "sandbox/compile/filter_compiler.h"
-#include "sandbox/compile/filters.h"
 #include "sandbox/compile/python_filter.inc"
 
 namespace glovebox {
