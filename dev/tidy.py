@@ -71,6 +71,7 @@ REGISTRY_HOSTS = re.compile("|".join(
 CPP = (".h", ".cc")
 CODE = CPP + (".c", ".py", ".sh", ".js", ".mjs", ".ts", ".cmake")
 CODE_NAMES = {"CMakeLists.txt", "Makefile", "setup", "pre-commit", "check-deep", "run"}
+GENERATED = "embedded/"  # data of policies/ as headers (cmake/embed.cmake): no layer, no includes
 FOLDER_FILES = {"CMakeLists.txt", "README.md"}  # may stand in src/ folders that are no layer
 SNAKE_CASE = re.compile(r"_{0,2}[a-z0-9]+(_+[a-z0-9]+)*_{0,2}(\.[a-z0-9]+)+")
 INCLUDE = re.compile(r'^\s*#\s*include\s*(?:"([^"]+)"|<([^>]+)>)')
@@ -128,6 +129,8 @@ def check_layers(files):
             if system:
                 if "src/" + system in files:
                     yield path, number, f'<{system}> is ours: include it as "{system}"'
+                continue
+            if ours.startswith(GENERATED):
                 continue
             target = layer_of(ours)
             if target is None:
@@ -303,7 +306,7 @@ def main(arguments):
     problems = check(files)
     for problem in problems:
         print(problem)
-    print(f"tidy: {len(files)} files, {len(problems)} problems")
+    print(f"tidy: {len(files)} files, {len(problems)} problem{'s' * (len(problems) != 1)}")
     return 1 if problems or not files else 0
 
 

@@ -56,6 +56,9 @@ class LayerTest(TidyTest):
     def test_an_include_names_its_layer(self):
         self.assert_says("src/base/x.cc", '#include "thing.h"\n', "names no layer")
 
+    def test_generated_data_is_in_no_layer(self):
+        self.assert_fine("src/base/x.cc", '#include "embedded/policies.h"\n')
+
     def test_our_headers_are_not_system_headers(self):
         self.assert_says("src/base/x.cc", "#include <base/thing.h>\n", "is ours")
 
