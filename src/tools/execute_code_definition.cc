@@ -1,0 +1,150 @@
+#include <string>
+
+#include <boost/json/array.hpp>
+
+#include "tools/execute_code_arguments.h"
+
+namespace glovebox {
+namespace {
+
+namespace json = boost::json;
+
+std::string Megabytes(std::uint64_t bytes) { return std::to_string(bytes >> 20) + "m"; }
+
+json::object Property(std::string_view type, std::string_view description) {
+  return {{"type", type}, {"description", description}};
+}
+// For what may be null or anything: clients disagree on lists of types, none minds their absence.
+json::object AnyProperty(std::string_view description) { return {{"description", description}}; }
+
+json::object ListProperty(std::string_view type, std::string_view description) {
+  return {{"type", "array"}, {"items", {{"type", type}}}, {"description", description}};
+}
+
+std::string Description(const ExecuteCodeOptions& options) {
+  return "Runs Python code in a fresh, sealed box and returns what it printed and the value it "
+         "computed. Use it for calculations, data processing, parsing, simulations and for "
+         "checking "
+         "code by running it.\n"
+         "Each call starts from nothing: no variables, imports or files survive from one call to "
+         "the "
+         "next, so send complete programs. It is real CPython with its standard library.\n"
+         "There is no network, no other program can be started, and no file of the host is "
+         "visible. "
+         "Files can be written in /work and /tmp only and vanish when the call ends: print or "
+         "return "
+         "what you need.\n"
+         "To return a value, make it the last expression of the code, or assign it to a variable "
+         "named "
+         "result. JSON-like values come back as JSON in `result`, others as text. Top-level await "
+         "works.\n"
+         "A run is ended after `timeout` seconds (default " +
+         std::to_string(options.timeout_s_default) + ", at most " +
+         std::to_string(options.timeout_s_max) +
+         ") or when it needs more than `memory_limit` (default " +
+         Megabytes(options.memory_bytes_default) +
+         "); printed output is cut at about a million characters. If the code fails, `success` is "
+         "false and `error`, `traceback` and `error_line` say why; output printed before the "
+         "failure "
+         "is kept.\n"
+         "Example: {\"code\": \"import math\\nmath.factorial(20)\"} gives result "
+         "2432902008176640000.";
+}
+
+json::object InputSchema(const ExecuteCodeOptions& options) {
+  json::object code = Property("string", "Python code to execute");
+  json::object timeout = Property("integer", "Seconds after which the run is ended.");
+  timeout["minimum"] = 1;
+  timeout["maximum"] = options.timeout_s_max;
+  timeout["default"] = options.timeout_s_default;
+  json::object memory = Property(
+      "string", "Memory the run may use: an integer with an optional unit b, k, m or g, from " +
+                    Megabytes(options.memory_bytes_min) + " to " +
+                    Megabytes(options.memory_bytes_max) + ".");
+  memory["pattern"] = "^[0-9]+[bkmgBKMG]?$";
+  memory["default"] = Megabytes(options.memory_bytes_default);
+  json::object capture =
+      Property("boolean",
+               "Whether to return what the code printed. When false, stdout and stderr "
+               "come back empty.");
+  capture["default"] = true;
+  json::object input = Property("string", "Text that input() and sys.stdin read.");
+  input["default"] = "";
+
+  json::object properties;
+  properties["code"] = std::move(code);
+  properties["timeout"] = std::move(timeout);
+  properties["memory_limit"] = std::move(memory);
+  properties["capture_output"] = std::move(capture);
+  properties["stdin"] = std::move(input);
+  json::object schema;
+  schema["type"] = "object";
+  schema["properties"] = std::move(properties);
+  schema["required"] = json::array{"code"};
+  schema["additionalProperties"] = false;
+  return schema;
+}
+
+json::object OutputProperties() {
+  json::object status =
+      Property("string", "How the run ended. Everything but completed means success false.");
+  status["enum"] = {"completed", "failed",    "timed_out",   "limit_exceeded",
+                    "violated",  "cancelled", "setup_failed"};
+  json::object event = {{"type", "object"}};
+  json::object events = {
+      {"type", "array"},
+      {"items", std::move(event)},
+      {"description", "Forbidden things the code tried, and what stopped them."}};
+  json::object all;
+  all["success"] = Property("boolean", "Whether the code ran to its end without an error.");
+  all["status"] = std::move(status);
+  all["error"] = Property("string", "Why it failed: \"Type: message\", or a sentence.");
+  all["error_type"] = Property("string", "Name of the exception that ended the code.");
+  all["error_line"] = Property("integer", "Line of the code at which it failed.");
+  all["traceback"] = Property("string", "Python traceback with the code's own frames.");
+  all["validation_errors"] = AnyProperty("Findings when the code was not run; null if none.");
+  all["timeout"] = Property("number", "The time limit that was reached, in seconds.");
+  all["stdout"] = Property("string", "What was printed, and the repr of the last expression.");
+  all["stderr"] = Property("string", "What was written to stderr.");
+  all["result"] = AnyProperty("The value of the last expression or of the variable `result`.");
+  all["execution_time"] = Property("number", "Wall time of the run in seconds.");
+  all["execution_id"] = Property("string", "UUID of this run.");
+  all["variables"] = ListProperty("string", "Top-level names the code defined, in order.");
+  all["security_warnings"] = AnyProperty("List of warnings, or null.");
+  all["exit_code"] = Property("integer", "Exit code of the process.");
+  all["signal"] = Property("integer", "Signal that ended the process.");
+  all["limits_hit"] = ListProperty("string", "Limits reached: wall, cpu, memory, pids, output.");
+  all["peak_memory_bytes"] = Property("integer", "Most memory in use at one time, in bytes.");
+  all["cpu_time"] = Property("number", "CPU time in seconds.");
+  all["queue_time"] = Property("number", "Seconds the run waited for its turn.");
+  all["security_events"] = std::move(events);
+  all["security_events_dropped"] = Property("integer", "Further such events that are not listed.");
+  all["truncated"] = Property("boolean", "Whether stdout or stderr was cut.");
+  all["stdout_tail"] = Property("string", "The last part of a stdout that was cut.");
+  all["stderr_tail"] = Property("string", "The last part of a stderr that was cut.");
+  all["stdout_bytes_dropped"] = Property("integer", "Bytes cut from stdout.");
+  all["stderr_bytes_dropped"] = Property("integer", "Bytes cut from stderr.");
+  all["missing_walls"] = ListProperty("string", "Protections this host could not provide.");
+  return all;
+}
+
+}  // namespace
+
+mcp::ToolDefinition ExecuteCodeDefinition(const ExecuteCodeOptions& options) {
+  mcp::ToolDefinition tool;
+  tool.name = "execute_code";
+  tool.title = "Run Python code";
+  tool.description = Description(options);
+  tool.input_schema = InputSchema(options);
+  tool.output_schema["type"] = "object";
+  tool.output_schema["properties"] = OutputProperties();
+  tool.output_schema["required"] = {"success", "status", "execution_id"};
+  // Nothing outlives the box, so nothing can be destroyed; and it reaches nothing outside.
+  tool.annotations = {.read_only_hint = false,
+                      .destructive_hint = false,
+                      .idempotent_hint = false,
+                      .open_world_hint = false};
+  return tool;
+}
+
+}  // namespace glovebox

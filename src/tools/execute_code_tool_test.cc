@@ -1,0 +1,302 @@
+#include "tools/execute_code_tool.h"
+
+#include <chrono>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <boost/asio/io_context.hpp>
+#include <boost/json/parse.hpp>
+#include <gtest/gtest.h>
+
+#include "mcp/json_writer.h"
+
+namespace glovebox {
+namespace {
+
+namespace json = boost::json;
+
+// Remembers what it was asked to run; the test decides how it ends.
+class FakeExecutor final : public Executor {
+ public:
+  struct Run final : Execution {
+    ExecutionRequest request;
+    ExecutionObserver* observer = nullptr;
+    DoneHandler done;
+    int cancels = 0;
+    void Cancel() override { ++cancels; }
+  };
+
+  std::shared_ptr<Execution> Start(ExecutionRequest request, ExecutionObserver* observer,
+                                   DoneHandler done) override {
+    auto run = std::make_shared<Run>();
+    run->request = std::move(request);
+    run->observer = observer;
+    run->done = std::move(done);
+    runs.push_back(run);
+    return run;
+  }
+
+  // As the real one: a handler that can no longer be called lets go of its call.
+  ~FakeExecutor() override {
+    for (const auto& run : runs) run->done = nullptr;
+  }
+
+  std::vector<std::shared_ptr<Run>> runs;
+};
+
+// What a client would see of one call.
+class FakeCall final : public mcp::Call {
+ public:
+  void Reply(json::object result) override { replies.push_back(std::move(result)); }
+  void Fail(const mcp::RpcError& error) override { failures.push_back(error.message); }
+  void OnCancel(std::function<void()> hook) override { cancel_hook = std::move(hook); }
+  bool wants_progress() const override { return progress_wanted; }
+  void Report(const mcp::Progress& progress) override { reports.push_back(progress); }
+  mcp::ProtocolVersion version() const override { return mcp::kNewestVersion; }
+
+  std::vector<json::object> replies;
+  std::vector<std::string> failures;
+  std::function<void()> cancel_hook;
+  std::vector<mcp::Progress> reports;
+  bool progress_wanted = false;
+};
+
+class ExecuteCodeToolTest : public testing::Test {
+ protected:
+  void Call(std::string_view arguments) {
+    tool_.Call(json::parse(arguments).get_object(), ToolResponder(call_));
+  }
+  FakeExecutor::Run& run() { return *executor_.runs.back(); }
+  void Finish(Outcome outcome) { run().done(std::move(outcome)); }
+  static Outcome Completed() {
+    Outcome outcome;
+    outcome.status = ExecutionStatus::kCompleted;
+    outcome.execution_id = "the id";
+    return outcome;
+  }
+  const json::object& structured() {
+    return call_->replies.back().at("structuredContent").get_object();
+  }
+  // The text of a result that must be an error for the model; "" when it is not.
+  std::string ErrorOf(std::string_view arguments) {
+    Call(arguments);
+    const json::object& reply = call_->replies.back();
+    if (!reply.at("isError").get_bool()) return "";
+    EXPECT_FALSE(reply.contains("structuredContent"));
+    return std::string(reply.at("content").at(0).at("text").get_string());
+  }
+
+  boost::asio::io_context context_;
+  FakeExecutor executor_;
+  ExecuteCodeTool tool_{context_.get_executor(), executor_};
+  std::shared_ptr<FakeCall> call_ = std::make_shared<FakeCall>();
+};
+
+TEST_F(ExecuteCodeToolTest, RunsCodeWithTheDefaults) {
+  Call(R"({"code":"2 + 2"})");
+  ASSERT_EQ(executor_.runs.size(), 1u);
+  EXPECT_EQ(run().request.code, "2 + 2");
+  EXPECT_EQ(run().request.limits.wall_ms_max, 30'000u);
+  EXPECT_EQ(run().request.limits.memory_bytes_max, 128u << 20);
+  EXPECT_EQ(run().request.stdin_text, "");
+  EXPECT_TRUE(call_->replies.empty());
+
+  Outcome outcome = Completed();
+  outcome.value.data = std::int64_t{4};
+  outcome.value_repr = "4";
+  Finish(std::move(outcome));
+  ASSERT_EQ(call_->replies.size(), 1u);
+  EXPECT_EQ(structured().at("result"), 4);
+  EXPECT_EQ(structured().at("stdout"), "4");
+  EXPECT_EQ(call_->replies[0].at("isError"), false);
+  // The text block is the same document, compact.
+  EXPECT_EQ(call_->replies[0].at("content").at(0).at("text").get_string(),
+            mcp::WriteJson(structured()));
+}
+
+TEST_F(ExecuteCodeToolTest, TakesEveryArgument) {
+  Call(R"({"code":"x","timeout":300,"memory_limit":"1G","capture_output":true,"stdin":"in"})");
+  EXPECT_EQ(run().request.limits.wall_ms_max, 300'000u);
+  EXPECT_EQ(run().request.limits.memory_bytes_max, 1ull << 30);
+  EXPECT_EQ(run().request.stdin_text, "in");
+  Call(R"({"code":"x","timeout":1.0})");
+  EXPECT_EQ(run().request.limits.wall_ms_max, 1000u);
+}
+
+TEST_F(ExecuteCodeToolTest, NamesTheArgumentTheRuleAndTheValue) {
+  EXPECT_EQ(ErrorOf("{}"), "Missing argument 'code': must be a string of Python code");
+  EXPECT_EQ(ErrorOf(R"({"code":5})"), "Invalid argument 'code': must be a string, got 5");
+  EXPECT_EQ(ErrorOf(R"({"code":"x","timeout":0})"),
+            "Invalid argument 'timeout': must be an integer from 1 to 300 (seconds), got 0");
+  EXPECT_EQ(
+      ErrorOf(R"({"code":"x","memory_limit":"lots"})"),
+      "Invalid argument 'memory_limit': must be an integer with an optional unit b, k, m or g "
+      "(\"128m\"), got \"lots\"");
+  EXPECT_EQ(ErrorOf(R"({"code":"x","memory_limit":"1k"})"),
+            "Invalid argument 'memory_limit': must be from 16m to 4096m, got \"1k\"");
+  EXPECT_EQ(ErrorOf(R"({"code":"x","capture_output":"yes"})"),
+            "Invalid argument 'capture_output': must be true or false, got \"yes\"");
+  EXPECT_EQ(ErrorOf(R"({"code":"x","stdin":null})"),
+            "Invalid argument 'stdin': must be a string, got null");
+  EXPECT_EQ(ErrorOf(R"({"code":"x","use_container":true})"),
+            "Unknown argument 'use_container': execute_code takes code, timeout, memory_limit, "
+            "capture_output, stdin");
+  EXPECT_TRUE(executor_.runs.empty());
+}
+
+TEST_F(ExecuteCodeToolTest, RefusesTimeoutsOutsideTheRange) {
+  for (const char* timeout : {"-1", "301", "1.5", "\"5\"", "null", "true", "1e300",
+                              "99999999999999999999", "18446744073709551615"}) {
+    EXPECT_NE(ErrorOf(std::string(R"({"code":"x","timeout":)") + timeout + "}"), "") << timeout;
+  }
+}
+
+TEST_F(ExecuteCodeToolTest, ShowsOnlyTheBeginningOfALongValue) {
+  EXPECT_LT(ErrorOf(R"({"code":"x","memory_limit":")" + std::string(100'000, '9') + "\"}").size(),
+            250u);
+}
+
+TEST_F(ExecuteCodeToolTest, AnswersBlankAndOversizedCodeWithoutABox) {
+  Call(R"({"code":" \n\t"})");
+  EXPECT_EQ(structured().at("error"), "Empty code provided");
+  EXPECT_EQ(structured().at("success"), false);
+  EXPECT_EQ(structured().at("execution_id").get_string().size(), 36u);
+  EXPECT_EQ(call_->replies.back().at("isError"), false);
+
+  std::string code;
+  for (int i = 0; i < 100'000; ++i) code += "\xc3\xbc";
+  Call("{\"code\":\"" + code + "\"}");
+  EXPECT_EQ(executor_.runs.size(), 1u);
+  Call("{\"code\":\"" + code + "x\"}");
+  EXPECT_EQ(executor_.runs.size(), 1u);
+  EXPECT_EQ(structured().at("error"), "Code too large (max 100KB)");
+}
+
+TEST_F(ExecuteCodeToolTest, KeepsOutputToItselfWhenAsked) {
+  call_->progress_wanted = true;
+  Call(R"({"code":"x","capture_output":false})");
+  run().observer->OnStdout("secret");
+  Outcome outcome = Completed();
+  outcome.stdout_stream = {"secret", "tail", 5};
+  outcome.stderr_stream.text = "secret";
+  outcome.value_repr = "'secret'";
+  outcome.value.data = std::int64_t{1};
+  Finish(std::move(outcome));
+  EXPECT_EQ(structured().at("stdout"), "");
+  EXPECT_EQ(structured().at("stderr"), "");
+  EXPECT_FALSE(structured().contains("stdout_tail"));
+  EXPECT_EQ(structured().at("result"), 1);
+  EXPECT_TRUE(call_->reports.empty());
+}
+
+TEST_F(ExecuteCodeToolTest, CancelsTheExecution) {
+  Call(R"({"code":"x"})");
+  ASSERT_TRUE(call_->cancel_hook);
+  call_->cancel_hook();
+  EXPECT_EQ(run().cancels, 1);
+}
+
+TEST_F(ExecuteCodeToolTest, ReportsOutputAsProgress) {
+  call_->progress_wanted = true;
+  Call(R"({"code":"x"})");
+  run().observer->OnStdout("one\n\xe2\x82");
+  ASSERT_EQ(call_->reports.size(), 1u);
+  EXPECT_EQ(call_->reports[0].message, "one\n");
+  // Too soon: held back until the interval is over.
+  run().observer->OnStdout("\xac");
+  run().observer->OnStdout("two\n");
+  EXPECT_EQ(call_->reports.size(), 1u);
+  context_.run_for(std::chrono::milliseconds(150));
+  ASSERT_EQ(call_->reports.size(), 2u);
+  EXPECT_EQ(call_->reports[1].message, "\xe2\x82\xactwo\n");
+  EXPECT_GT(call_->reports[1].progress, call_->reports[0].progress);
+  run().observer->OnStdout("last");
+  Finish(Completed());
+  ASSERT_EQ(call_->reports.size(), 3u);
+  EXPECT_EQ(call_->reports[2].message, "last");
+  EXPECT_EQ(call_->replies.size(), 1u);
+}
+
+TEST_F(ExecuteCodeToolTest, BoundsProgressReports) {
+  call_->progress_wanted = true;
+  Call(R"({"code":"x"})");
+  for (int i = 0; i < 1000; ++i) run().observer->OnStdout(std::string(50'000, 'x'));
+  Finish(Completed());
+  ASSERT_EQ(call_->reports.size(), 2u);
+  EXPECT_LE(call_->reports[1].message.size(), 4096u);
+  EXPECT_EQ(call_->reports[1].progress, 50'000'000);
+}
+
+TEST_F(ExecuteCodeToolTest, DefinesSchemasThatEveryClientTakes) {
+  const mcp::ToolDefinition& definition = tool_.definition();
+  EXPECT_EQ(definition.name, "execute_code");
+  EXPECT_EQ(definition.input_schema.at("additionalProperties"), false);
+  EXPECT_EQ(definition.input_schema.at("required"), json::array{"code"});
+  for (const json::object* schema : {&definition.input_schema, &definition.output_schema}) {
+    EXPECT_EQ(schema->at("type"), "object");
+    for (const char* key : {"oneOf", "anyOf", "allOf", "if", "not"}) {
+      EXPECT_FALSE(schema->contains(key));
+    }
+    const std::string text = mcp::WriteJson(*schema);
+    EXPECT_EQ(text.find("$ref"), std::string::npos);
+    for (const auto& property : schema->at("properties").get_object()) {
+      EXPECT_TRUE(property.value().at("description").is_string()) << property.key();
+      const json::value* type = property.value().get_object().if_contains("type");
+      EXPECT_TRUE(type == nullptr || type->is_string()) << property.key();
+    }
+  }
+  EXPECT_LT(definition.description.size(), 2048u);
+}
+
+TEST_F(ExecuteCodeToolTest, DescribesEveryKeyItReturns) {
+  Call(R"({"code":"x"})");
+  Outcome outcome = Completed();
+  outcome.status = ExecutionStatus::kTimedOut;
+  outcome.error = PythonError{"SyntaxError", "m", "", 1};
+  outcome.exit_code = 1;
+  outcome.signal = 9;
+  outcome.stdout_stream.bytes_dropped = outcome.stderr_stream.bytes_dropped = 1;
+  outcome.events_dropped = 1;
+  outcome.missing_walls = {"x"};
+  Finish(std::move(outcome));
+  const json::object& described = tool_.definition().output_schema.at("properties").get_object();
+  for (const auto& member : structured()) {
+    EXPECT_TRUE(described.contains(member.key())) << member.key();
+  }
+  EXPECT_EQ(described.size(), structured().size());
+}
+
+TEST(ParseMemorySizeTest, ReadsDockerSizes) {
+  EXPECT_EQ(*ParseMemorySize("128m"), 128ull << 20);
+  EXPECT_EQ(*ParseMemorySize("64K"), 64ull << 10);
+  EXPECT_EQ(*ParseMemorySize("2g"), 2ull << 30);
+  EXPECT_EQ(*ParseMemorySize("12345"), 12345u);
+  EXPECT_EQ(*ParseMemorySize("7b"), 7u);
+  for (const char* text : {"", "m", "-1m", "+1m", "1.5g", "1mb", "1 m", " 1m", "0x10",
+                           "99999999999999999999", "17179869184g"}) {
+    EXPECT_FALSE(ParseMemorySize(text).ok()) << text;
+  }
+}
+
+TEST(ToolSetTest, ListsAndCallsItsTools) {
+  boost::asio::io_context context;
+  FakeExecutor executor;
+  ToolSet tools;
+  tools.Add(std::make_unique<ExecuteCodeTool>(context.get_executor(), executor));
+  mcp::Router router;
+  tools.Register(router);
+  const auto ask = [&](std::string_view method, std::string_view params) {
+    const auto call = std::make_shared<FakeCall>();
+    (*router.Find(method))(json::parse(params).get_object(), call);
+    return call;
+  };
+  EXPECT_EQ(ask("tools/list", "{}")->replies.at(0).at("tools").at(0).at("name"), "execute_code");
+  EXPECT_EQ(ask("tools/list", R"({"cursor":""})")->failures.at(0), "Unknown cursor: ");
+  EXPECT_EQ(ask("tools/call", R"({"name":"nope"})")->failures.at(0), "Unknown tool: nope");
+  ask("tools/call", R"({"name":"execute_code","arguments":{"code":"1"}})");
+  EXPECT_EQ(executor.runs.size(), 1u);
+}
+
+}  // namespace
+}  // namespace glovebox
