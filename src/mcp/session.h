@@ -30,7 +30,7 @@ struct SessionOptions {
   std::size_t in_flight_max = 256;
   // After the end of input, answers still under way get this long. Long enough for a script that
   // pipes its requests in, shorter than the two seconds after which clients send SIGTERM.
-  std::chrono::milliseconds drain_max{1500};
+  std::chrono::milliseconds drain_max{1000};
 };
 
 // One client, from `initialize` to the end of its transport: version negotiation, ping, requests in

@@ -1,4 +1,5 @@
 #include <string>
+#include <string_view>
 
 #include <boost/json/array.hpp>
 
@@ -21,34 +22,29 @@ json::object ListProperty(std::string_view type, std::string_view description) {
   return {{"type", "array"}, {"items", {{"type", type}}}, {"description", description}};
 }
 
+// In one piece, as the model reads it: clients cut descriptions at about two thousand characters.
+constexpr std::string_view kWhatItIs =
+    R"(Runs Python code in a fresh, sealed box and returns what it printed and the value it made.
+Use it for calculations, data processing, parsing, simulations, and to check code by running it.
+Each call starts from nothing: no variables, imports or files survive from one call to the next, so
+send complete programs. It is real CPython with its standard library.
+There is no network, no other program can be started, and of the host nothing is visible but the
+Python runtime. Files can be written in /work and /tmp only and vanish when the call ends: print or
+return what you need.
+To return a value, make it the last expression of the code, or assign it to a variable named result.
+JSON-like values come back as JSON in `result`, others as text. Top-level await works.
+)";
+constexpr std::string_view kHowItEnds =
+    R"TEXT(; printed output is cut at about a million characters.
+If the code fails, `success` is false and `error`, `traceback` and `error_line` say why; output
+printed before the failure is kept.
+Example: {"code": "import math\nmath.factorial(20)"} gives result 2432902008176640000.)TEXT";
+
 std::string Description(const ExecuteCodeOptions& options) {
-  return "Runs Python code in a fresh, sealed box and returns what it printed and the value it "
-         "computed. Use it for calculations, data processing, parsing, simulations and for "
-         "checking "
-         "code by running it.\n"
-         "Each call starts from nothing: no variables, imports or files survive from one call to "
-         "the "
-         "next, so send complete programs. It is real CPython with its standard library.\n"
-         "There is no network, no other program can be started, and no file of the host is "
-         "visible. "
-         "Files can be written in /work and /tmp only and vanish when the call ends: print or "
-         "return "
-         "what you need.\n"
-         "To return a value, make it the last expression of the code, or assign it to a variable "
-         "named "
-         "result. JSON-like values come back as JSON in `result`, others as text. Top-level await "
-         "works.\n"
-         "A run is ended after `timeout` seconds (default " +
+  return std::string(kWhatItIs) + "A run is ended after `timeout` seconds (default " +
          std::to_string(options.timeout_s_default) + ", at most " +
-         std::to_string(options.timeout_s_max) +
-         ") or when it needs more than `memory_limit` (default " +
-         Megabytes(options.memory_bytes_default) +
-         "); printed output is cut at about a million characters. If the code fails, `success` is "
-         "false and `error`, `traceback` and `error_line` say why; output printed before the "
-         "failure "
-         "is kept.\n"
-         "Example: {\"code\": \"import math\\nmath.factorial(20)\"} gives result "
-         "2432902008176640000.";
+         std::to_string(options.timeout_s_max) + ") or beyond `memory_limit` (default " +
+         Megabytes(options.memory_bytes_default) + ")" + std::string(kHowItEnds);
 }
 
 json::object InputSchema(const ExecuteCodeOptions& options) {

@@ -3,9 +3,7 @@
 #include <memory>
 #include <utility>
 
-#include <boost/uuid/random_generator.hpp>
-#include <boost/uuid/uuid_io.hpp>
-
+#include "executor/execution_id.h"
 #include "mcp/json_writer.h"
 #include "mcp/utf8.h"
 #include "tools/execute_code_arguments.h"
@@ -37,7 +35,7 @@ mcp::CallToolResult NotRun(std::string error) {
   document["success"] = false;
   document["status"] = StatusName(ExecutionStatus::kFailed);
   document["error"] = std::move(error);
-  document["execution_id"] = to_string(boost::uuids::random_generator()());
+  document["execution_id"] = NewExecutionId();
   return ToResult(std::move(document));
 }
 
