@@ -24,4 +24,12 @@ struct Value {
 inline constexpr int kValueDepthMax = 100;
 inline constexpr std::uint32_t kValueNodesMax = 1'000'000;
 
+class Reader;
+class Writer;
+
+void WriteValue(Writer& writer, const Value& value);
+
+// Fails the reader on an unknown kind or beyond the bounds above.
+Value ReadValue(Reader& reader);
+
 }  // namespace glovebox::wire

@@ -1,0 +1,17 @@
+# glovebox_embed(target HEADER generated/name.h FILES symbol=path ...): makes text files part of a
+# program, as `inline constexpr std::string_view` in namespace glovebox::embedded.
+function(glovebox_embed target)
+  cmake_parse_arguments(arg "" "HEADER" "FILES" ${ARGN})
+  set(body "#pragma once\n\n#include <string_view>\n\nnamespace glovebox::embedded {\n\n")
+  foreach(entry ${arg_FILES})
+    string(REGEX MATCH "^([A-Za-z0-9]+)=(.*)$" matched "${entry}")
+    set(symbol ${CMAKE_MATCH_1})
+    set(path ${CMAKE_MATCH_2})
+    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${path})
+    file(READ ${path} content)
+    string(APPEND body "inline constexpr std::string_view ${symbol} = R\"__(${content})__\";\n\n")
+  endforeach()
+  string(APPEND body "}  // namespace glovebox::embedded\n")
+  set(header ${PROJECT_BINARY_DIR}/generated/${arg_HEADER})
+  file(CONFIGURE OUTPUT ${header} CONTENT "@body@" @ONLY)
+endfunction()

@@ -1,0 +1,212 @@
+#include "app/exec_command.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmath>
+#include <csignal>
+#include <cstdio>
+#include <iostream>
+#include <iterator>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/signal_set.hpp>
+#include <boost/json/serialize.hpp>
+
+#include "app/zygote_path.h"
+#include "base/file.h"
+#include "base/result.h"
+#include "executor/local_executor.h"
+#include "policy/box_policy.h"
+#include "tools/outcome_json.h"
+
+namespace glovebox {
+namespace {
+
+// The exit codes of `glovebox exec`; n of sys.exit(n) and 128+s of a signal lie between them.
+constexpr int kExitUsage = 2;
+constexpr int kExitTimedOut = 124;
+constexpr int kExitOurFailure = 125;
+constexpr int kExitViolated = 126;
+constexpr int kExitCancelled = 130;
+constexpr int kExitLimit = 137;
+
+constexpr double kTimeoutSecondsMax = 24 * 3600;
+
+struct ExecOptions {
+  std::string file;
+  std::optional<std::string> code;
+  std::vector<std::string> arguments;
+  bool json = false;
+  double timeout_seconds = 30;
+  std::string memory = "128m";
+};
+
+int Complain(int exit_code, const std::string& sentence) {
+  std::fprintf(stderr, "glovebox: %s\n", sentence.c_str());
+  return exit_code;
+}
+
+void WriteAll(int fd, std::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t put = ::write(fd, bytes.data(), bytes.size());
+    if (put < 0 && errno == EINTR) continue;
+    if (put <= 0) return;  // the reader is gone; the execution goes on to its end
+    bytes.remove_prefix(static_cast<std::size_t>(put));
+  }
+}
+
+// Output reaches the terminal as it is written.
+class PassThrough final : public ExecutionObserver {
+ public:
+  void OnStdout(std::string_view bytes) override {
+    WriteAll(STDOUT_FILENO, bytes);
+    ends_with_newline_ = bytes.back() == '\n';
+  }
+  void OnStderr(std::string_view bytes) override { WriteAll(STDERR_FILENO, bytes); }
+  bool ends_with_newline() const { return ends_with_newline_; }
+
+ private:
+  bool ends_with_newline_ = true;
+};
+
+std::string ReadStdin() {
+  return std::string(std::istreambuf_iterator<char>(std::cin), std::istreambuf_iterator<char>());
+}
+
+bool IsPollable(int fd) {
+  struct stat info;
+  return ::fstat(fd, &info) == 0 && !S_ISREG(info.st_mode) && !S_ISDIR(info.st_mode);
+}
+
+Result<ExecutionRequest> MakeRequest(const ExecOptions& options) {
+  ExecutionRequest request;
+  request.arguments = options.arguments;
+  bool code_from_stdin = false;
+  if (options.code) {
+    request.code = *options.code;
+    request.argv0 = "-c";
+  } else if (options.file == "-" || options.file.empty()) {
+    code_from_stdin = true;
+    request.code = ReadStdin();
+    request.argv0 = "-";
+  } else {
+    std::optional<std::string> text = ReadFile(options.file);
+    if (!text) return Error::FromErrno("reading " + options.file, errno);
+    request.code = std::move(*text);
+    request.filename = request.argv0 = options.file;
+  }
+  if (!code_from_stdin) {
+    struct stat info;
+    if (::fstat(STDIN_FILENO, &info) == 0 && S_ISREG(info.st_mode)) {
+      request.stdin_text = ReadStdin();
+    } else if (IsPollable(STDIN_FILENO)) {
+      request.stdin_fd = STDIN_FILENO;
+    }
+  }
+  if (!(options.timeout_seconds > 0 && options.timeout_seconds <= kTimeoutSecondsMax)) {
+    return Error(Errc::kInvalidArgument, "--timeout takes seconds above 0 and up to 86400");
+  }
+  request.limits.wall_ms_max = static_cast<std::uint32_t>(std::ceil(options.timeout_seconds * 1000));
+  Result<std::uint64_t> memory = policy::ParseSize(options.memory);
+  if (!memory) return std::move(memory).error().Within("--memory");
+  if (*memory < (4u << 20)) {
+    return Error(Errc::kInvalidArgument, "--memory: a box needs at least 4m");
+  }
+  request.limits.memory_bytes_max = *memory;
+  return request;
+}
+
+int ExitCodeOf(const Outcome& outcome) {
+  switch (outcome.status) {
+    case ExecutionStatus::kCompleted: return 0;
+    case ExecutionStatus::kFailed:
+      if (outcome.signal) return 128 + *outcome.signal;
+      return outcome.exit_code.value_or(1) == 0 ? 1 : outcome.exit_code.value_or(1);
+    case ExecutionStatus::kTimedOut: return kExitTimedOut;
+    case ExecutionStatus::kLimitExceeded: return kExitLimit;
+    case ExecutionStatus::kViolated: return kExitViolated;
+    case ExecutionStatus::kCancelled: return kExitCancelled;
+    case ExecutionStatus::kSetupFailed: return kExitOurFailure;
+  }
+  return kExitOurFailure;
+}
+
+// What people see after the code's own output: the final value, or what went wrong.
+void ShowEnd(const Outcome& outcome, bool at_line_start) {
+  if (!outcome.value_repr.empty()) {
+    WriteAll(STDOUT_FILENO, (at_line_start ? "" : "\n") + outcome.value_repr + "\n");
+  }
+  if (outcome.error && !outcome.error->traceback.empty()) {
+    WriteAll(STDERR_FILENO, outcome.error->traceback);
+  } else if (outcome.status != ExecutionStatus::kCompleted && !outcome.message.empty() &&
+             !(outcome.status == ExecutionStatus::kFailed && outcome.exit_code &&
+               !outcome.signal && outcome.message.starts_with("The code called sys.exit"))) {
+    Complain(0, outcome.message);
+  }
+}
+
+int RunExec(const ExecOptions& options) {
+  Result<ExecutionRequest> request = MakeRequest(options);
+  if (!request) return Complain(kExitUsage, request.error().message());
+  Result<std::string> zygote = FindZygoteProgram();
+  if (!zygote) return Complain(kExitOurFailure, zygote.error().message());
+  boost::asio::io_context context(1);
+  Result<std::unique_ptr<Executor>> executor =
+      CreateLocalExecutor(context, {.zygote_program = *zygote, .preimports = {}, .boxes_max = 1});
+  if (!executor) return Complain(kExitOurFailure, executor.error().message());
+  PassThrough pass_through;
+  const ExecutionRequest shown = *request;
+  std::optional<Outcome> outcome;
+  const std::shared_ptr<Execution> execution =
+      (*executor)->Start(std::move(*request), options.json ? nullptr : &pass_through,
+                         [&](Outcome arrived) {
+                           outcome = std::move(arrived);
+                           context.stop();
+                         });
+  boost::asio::signal_set signals(context, SIGINT, SIGTERM, SIGHUP);
+  signals.async_wait([&](const boost::system::error_code& error, int) {
+    if (!error) execution->Cancel();
+  });
+  context.run();
+  if (!outcome) return Complain(kExitOurFailure, "the execution ended without an outcome");
+  if (options.json) {
+    WriteAll(STDOUT_FILENO, boost::json::serialize(OutcomeToJson(*outcome, shown)) + "\n");
+  } else {
+    ShowEnd(*outcome, pass_through.ends_with_newline());
+  }
+  return ExitCodeOf(*outcome);
+}
+
+}  // namespace
+
+void AddExecCommand(CLI::App& root, int& exit_code) {
+  auto options = std::make_shared<ExecOptions>();
+  CLI::App* command = root.add_subcommand("exec", "Run Python once in a fresh box");
+  command->add_option("file", options->file, "A file of Python code; - or nothing reads stdin");
+  command->add_option("-c", options->code, "Python code as text");
+  command->add_flag("--json", options->json, "Print one JSON document instead of the output");
+  command->add_option("--timeout", options->timeout_seconds, "Seconds of wall time")
+      ->capture_default_str();
+  command->add_option("--memory", options->memory, "Memory limit, as in 64m or 1g")
+      ->capture_default_str();
+  command->add_option("arguments", options->arguments, "sys.argv[1:] (after --)");
+  command->footer(
+      "Exit codes: 0; 1 Python error; n sys.exit(n); 128+s own signal; 124 timed out; 137 limit;\n"
+      "126 violated; 130 cancelled; 125 Glovebox failed; 2 usage.");
+  command->callback([options, &exit_code] {
+    // With -c, the first word after it belongs to the program, not to us.
+    if (options->code && !options->file.empty()) {
+      options->arguments.insert(options->arguments.begin(), options->file);
+      options->file.clear();
+    }
+    exit_code = RunExec(*options);
+  });
+}
+
+}  // namespace glovebox

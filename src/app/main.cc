@@ -1,0 +1,25 @@
+#include <csignal>
+
+#include <CLI/CLI.hpp>
+
+#include "app/exec_command.h"
+#include "app/serve_command.h"
+
+int main(int argc, char** argv) {
+  // A reader that goes away is an error code of write(2), not the end of the server.
+  std::signal(SIGPIPE, SIG_IGN);
+  CLI::App app("Runs untrusted Python, for people and for AI agents, in boxes that hold.");
+  app.name("glovebox");
+  app.set_version_flag("--version", "glovebox " GLOVEBOX_VERSION);
+  app.require_subcommand(1);
+  int exit_code = 0;
+  glovebox::AddServeCommand(app, exit_code);
+  glovebox::AddExecCommand(app, exit_code);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    const int code = app.exit(error);
+    return code == 0 ? 0 : 2;
+  }
+  return exit_code;
+}

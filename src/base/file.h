@@ -1,0 +1,18 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+
+namespace glovebox {
+
+// The whole of a small file (procfs, cgroupfs, source text); nothing when it cannot be read.
+std::optional<std::string> ReadFile(const std::string& path);
+
+// Writes `text` with one write(2) into an existing file, as kernel interfaces want it. The error
+// names the file.
+Status WriteExisting(const std::string& path, std::string_view text);
+
+}  // namespace glovebox

@@ -1,0 +1,115 @@
+#include "executor/box_factory.h"
+
+#include <linux/sched.h>
+#include <sys/stat.h>
+
+#include <utility>
+
+#include "sandbox/compile/filters.h"
+#include "sandbox/compile/landlock_rules.h"
+#include "sandbox/compile/python_box.h"
+
+namespace glovebox {
+namespace {
+
+using sandbox::Wall;
+
+constexpr char kProgramInRoot[] = "/usr/libexec/glovebox-python";
+
+bool ExistsOnHost(const std::string& path) {
+  struct stat info;
+  return ::stat(path.c_str(), &info) == 0;
+}
+
+Status FillLandlock(const policy::BoxPolicy& policy, sandbox::Walls walls, wire::ZygoteSetup& setup,
+                    std::vector<std::string>& missing) {
+  if (!walls.stands(Wall::kLandlock)) return {};
+  const int abi = sandbox::LandlockAbi();
+  if (abi < 1) {
+    return Error(Errc::kUnsupported,
+                 "this kernel has no Landlock (needs Linux 5.13 with lsm=landlock)");
+  }
+  for (const std::string& what : sandbox::MissingWithLandlockAbi(abi)) {
+    missing.push_back("Landlock ABI " + std::to_string(abi) + " does not cover " + what);
+  }
+  const sandbox::LandlockMasks masks = sandbox::MasksForAbi(abi);
+  setup.landlock = {masks.fs, masks.net, masks.scoped, {}};
+  for (const sandbox::LandlockGrant& grant : sandbox::CompileLandlock(policy, abi)) {
+    // Without a root of its own the box sees the host's, which lacks the box's own folders.
+    if (!walls.stands(Wall::kRoot) && !ExistsOnHost(grant.path)) continue;
+    setup.landlock.rules.emplace_back(grant.path, grant.allowed);
+  }
+  return {};
+}
+
+Status FillFilter(sandbox::Walls walls, wire::ZygoteSetup& setup) {
+  if (!walls.stands(Wall::kSeccomp)) return {};
+  const auto filter = PythonFilter();
+  if (filter.empty()) {
+    return Error(Errc::kUnsupported, "there is no system-call filter for this processor");
+  }
+  setup.filter.assign(filter.begin(), filter.end());
+  return {};
+}
+
+// sys.path beyond the standard library: what the policy binds besides it.
+std::vector<std::string> ModulePaths(const policy::BoxPolicy& policy) {
+  std::vector<std::string> paths;
+  for (const policy::RootItem& item : policy.root) {
+    if (item.kind == policy::RootItemKind::kBind && item.path.ends_with("/dist-packages") &&
+        ExistsOnHost(item.path)) {
+      paths.push_back(item.path);
+    }
+  }
+  return paths;
+}
+
+}  // namespace
+
+Result<BoxFactory> BoxFactory::Prepare(const std::string& zygote_program,
+                                       const std::vector<std::string>& preimports,
+                                       sandbox::Walls walls) {
+  policy::BoxPolicy policy = TRY(sandbox::PythonBoxPolicy());
+  sandbox::RootLayout root = TRY(sandbox::CompileRoot(policy, {zygote_program, kProgramInRoot}));
+  BoxFactory factory(walls, std::move(policy), std::move(root));
+  factory.program_ = walls.stands(Wall::kRoot) ? kProgramInRoot : zygote_program;
+  wire::ZygoteSetup& setup = factory.setup_;
+  setup.walls = walls.bits();
+  setup.stdlib = sandbox::PythonStdlib();
+  setup.module_paths = ModulePaths(factory.policy_);
+  setup.preimports = preimports;
+  setup.work_folder = "/work";
+  setup.host_name = "box";
+  for (const policy::TmpfsItem& item : factory.policy_.tmpfs) {
+    setup.tmpfs.push_back(
+        {item.path, std::to_string(item.size_bytes), std::to_string(item.inodes)});
+  }
+  for (const policy::RlimitItem& item : factory.policy_.rlimits) {
+    setup.rlimits.emplace_back(item.resource, item.value);
+  }
+  TRY(FillLandlock(factory.policy_, walls, setup, factory.missing_));
+  TRY(FillFilter(walls, setup));
+  return factory;
+}
+
+sandbox::SpawnRequest BoxFactory::ZygoteSpawn(const sandbox::UidRange& uids) const {
+  sandbox::SpawnRequest spawn;
+  if (walls_.stands(Wall::kIdentity)) spawn.namespaces |= CLONE_NEWUSER;
+  if (walls_.stands(Wall::kPidNamespace)) spawn.namespaces |= CLONE_NEWPID;
+  if (walls_.stands(Wall::kNetNamespace)) spawn.namespaces |= CLONE_NEWNET;
+  if (walls_.stands(Wall::kIpcNamespace)) spawn.namespaces |= CLONE_NEWIPC | CLONE_NEWUTS;
+  if (walls_.stands(Wall::kRoot)) {
+    spawn.namespaces |= CLONE_NEWNS;
+    spawn.root = &root_;
+  }
+  spawn.uid_base = uids.base();
+  spawn.uid_count = sandbox::kUidsPerRange;
+  spawn.executable = program_;
+  spawn.arguments = {"glovebox-python"};
+  for (const auto& [name, value] : policy_.environment) {
+    spawn.environment.push_back(name + "=" + value);
+  }
+  return spawn;
+}
+
+}  // namespace glovebox

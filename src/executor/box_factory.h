@@ -1,0 +1,44 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "policy/box_policy.h"
+#include "python/wire/zygote.h"
+#include "sandbox/compile/root_layout.h"
+#include "sandbox/parent/spawn.h"
+#include "sandbox/parent/uid_range.h"
+#include "sandbox/plan/walls.h"
+
+namespace glovebox {
+
+// Everything that is decided once about the boxes of one executor: the zygote's namespaces and
+// root, and the set-up message it gets. Pure preparation; nothing is started here.
+class BoxFactory {
+ public:
+  // Fails closed: a wall of `walls` that this host cannot raise is kUnsupported, with the reason.
+  static Result<BoxFactory> Prepare(const std::string& zygote_program,
+                                    const std::vector<std::string>& preimports,
+                                    sandbox::Walls walls);
+
+  // How to start a zygote whose uid 0 is `uids.base()` on the host.
+  sandbox::SpawnRequest ZygoteSpawn(const sandbox::UidRange& uids) const;
+  const wire::ZygoteSetup& setup() const { return setup_; }
+  // Lesser walls of this kernel that no box can have, for people; empty at full strength.
+  const std::vector<std::string>& missing() const { return missing_; }
+
+ private:
+  BoxFactory(sandbox::Walls walls, policy::BoxPolicy policy, sandbox::RootLayout root)
+      : walls_(walls), policy_(std::move(policy)), root_(std::move(root)) {}
+
+  sandbox::Walls walls_;
+  policy::BoxPolicy policy_;
+  sandbox::RootLayout root_;
+  std::string program_;  // the zygote, as named where it will run
+  wire::ZygoteSetup setup_;
+  std::vector<std::string> missing_;
+};
+
+}  // namespace glovebox

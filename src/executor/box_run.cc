@@ -1,0 +1,338 @@
+#include "executor/box_run.h"
+
+#include <fcntl.h>
+#include <sys/random.h>
+#include <sys/syscall.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <utility>
+
+#include <boost/asio/buffer.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/write.hpp>
+
+#include "sandbox/parent/spawn.h"
+
+namespace glovebox {
+namespace {
+
+namespace asio = boost::asio;
+using boost::system::error_code;
+
+constexpr std::size_t kReadBytes = 64u << 10;
+// RLIMIT_DATA counts address space, not memory: room for thread stacks, which are mostly untouched.
+constexpr std::uint64_t kDataSlackBytes = 512ull << 20;
+// The cgroup's limit is to be met first, because it counts its refusals and an rlimit does not.
+constexpr std::uint32_t kProcessSlack = 8;
+
+std::uint64_t RandomNumber() {
+  std::uint64_t number = 0;
+  CHECK(::getrandom(&number, sizeof(number), 0) == sizeof(number));
+  return number;
+}
+
+wire::RunRequest MakeRunRequest(const ExecutionRequest& request, std::uint64_t nonce) {
+  wire::RunRequest run;
+  run.nonce = nonce;
+  run.merged_output = request.output == OutputMode::kMerged;
+  run.data_bytes_max = request.limits.memory_bytes_max + kDataSlackBytes;
+  run.processes_max = request.limits.processes_max + kProcessSlack;
+  if (request.limits.cpu_ms_max != 0) run.cpu_seconds_max = request.limits.cpu_ms_max / 1000 + 1;
+  run.code = request.code;
+  run.filename = request.filename;
+  run.argv.push_back(request.argv0);
+  run.argv.insert(run.argv.end(), request.arguments.begin(), request.arguments.end());
+  run.environment = request.environment;
+  run.globals = request.globals;
+  return run;
+}
+
+}  // namespace
+
+BoxRun::BoxRun(asio::io_context& context, ExecutionRequest request, ServerEnds channels,
+               sandbox::CgroupSlot* slot, ExecutionObserver* observer, Handlers handlers)
+    : context_(context),
+      request_(std::move(request)),
+      slot_(slot),
+      observer_(observer),
+      handlers_(std::move(handlers)),
+      nonce_(RandomNumber()),
+      stdin_(context, channels.stdin_write.release()),
+      stdout_(context, channels.stdout_read.release()),
+      stderr_(context, channels.stderr_read.release()),
+      gate_(context, channels.gate.release()),
+      status_(context, channels.status_read.release()),
+      pidfd_(context),
+      oom_event_(context),
+      input_(context),
+      wall_timer_(context),
+      cpu_timer_(context),
+      stdout_limiter_(request_.limits.output_chars_max),
+      stderr_limiter_(request_.limits.output_chars_max) {}
+
+void BoxRun::OnBorn(Result<UniqueFd> pidfd) {
+  if (!pidfd) {
+    report_.setup_error = std::move(pidfd).error();
+    dead_ = true;
+    Deliver();
+    handlers_.gone();
+    return;
+  }
+  pidfd_.assign(pidfd->release());
+  WatchDeath();
+  if (report_.killed != KillReason::kNone) {  // cancelled while being born
+    const KillReason reason = std::exchange(report_.killed, KillReason::kNone);
+    Kill(reason);
+    return;
+  }
+  ReadGate();
+  ReadStatus();
+  ReadOutput(stdout_, stdout_limiter_);
+  ReadOutput(stderr_, stderr_limiter_);
+  WatchMemory();
+}
+
+void BoxRun::WatchDeath() {
+  pidfd_.async_wait(Descriptor::wait_read, [self = shared_from_this()](const error_code& error) {
+    if (!error) self->OnDeath();
+  });
+}
+
+void BoxRun::ReadGate() {
+  gate_buffer_.resize(kReadBytes);
+  gate_.async_read_some(asio::buffer(gate_buffer_),
+                        [self = shared_from_this()](const error_code& error, std::size_t size) {
+                          if (error || self->dead_ || self->delivered_) return;
+                          self->TakeGateBytes({self->gate_buffer_.data(), size});
+                          if (!self->delivered_) self->ReadGate();
+                        });
+}
+
+void BoxRun::ReadStatus() {
+  status_.async_wait(Descriptor::wait_read, [self = shared_from_this()](const error_code& error) {
+    if (error || self->dead_) return;
+    sandbox::StatusRecord record;
+    const ssize_t got = ::read(self->status_.native_handle(), &record, sizeof(record));
+    if (got == sizeof(record)) self->TakeStatus(record);
+    if (got > 0 || (got < 0 && errno == EAGAIN)) self->ReadStatus();
+  });
+}
+
+void BoxRun::ReadOutput(Descriptor& descriptor, OutputLimiter& limiter) {
+  auto buffer = std::make_shared<std::vector<char>>(kReadBytes);
+  descriptor.async_read_some(
+      asio::buffer(*buffer), [self = shared_from_this(), buffer, &descriptor, &limiter](
+                                 const error_code& error, std::size_t size) {
+        if (error || self->dead_ || self->delivered_) return;
+        self->TakeOutput(limiter, {buffer->data(), size});
+        if (!self->delivered_) self->ReadOutput(descriptor, limiter);
+      });
+}
+
+void BoxRun::WatchMemory() {
+  if (slot_ == nullptr || slot_->oom_event_fd() < 0) return;
+  if (!oom_event_.is_open()) oom_event_.assign(::fcntl(slot_->oom_event_fd(), F_DUPFD_CLOEXEC, 3));
+  oom_event_.async_wait(Descriptor::wait_read, [self = shared_from_this()](const error_code& error) {
+    if (error || self->dead_ || self->delivered_) return;
+    std::uint64_t count = 0;
+    const ssize_t got = ::read(self->oom_event_.native_handle(), &count, sizeof(count));
+    if (got > 0 && self->slot_->Usage().oom_kills > 0) {
+      self->Kill(KillReason::kMemory);
+    } else {
+      self->WatchMemory();
+    }
+  });
+}
+
+void BoxRun::ArmWallClock() {
+  wall_timer_.expires_after(std::chrono::milliseconds(request_.limits.wall_ms_max));
+  wall_timer_.async_wait([self = shared_from_this()](const error_code& error) {
+    if (!error) self->Kill(KillReason::kWallClock);
+  });
+}
+
+// Looks when the limit could be reached at the earliest: with all CPUs the box may use.
+void BoxRun::ArmCpuClock() {
+  if (request_.limits.cpu_ms_max == 0 || slot_ == nullptr) return;
+  const std::uint64_t limit_us = std::uint64_t{request_.limits.cpu_ms_max} * 1000;
+  const std::uint64_t used_us = slot_->Usage().cpu_us;
+  if (used_us >= limit_us) {
+    Kill(KillReason::kCpuClock);
+    return;
+  }
+  const std::uint64_t wait_us = std::max<std::uint64_t>(limit_us - used_us, 5'000);
+  cpu_timer_.expires_after(std::chrono::microseconds(wait_us));
+  cpu_timer_.async_wait([self = shared_from_this()](const error_code& error) {
+    if (!error && !self->dead_ && !self->delivered_) self->ArmCpuClock();
+  });
+}
+
+// The box is locked and waits: the request goes in and the clocks start.
+void BoxRun::HandOver() {
+  report_.handed_over = true;
+  handed_over_at_ = Clock::now();
+  run_frame_ = wire::Frame(wire::FrameKind::kRun,
+                           wire::EncodeRunRequest(MakeRunRequest(request_, nonce_)));
+  asio::async_write(gate_, asio::buffer(run_frame_),
+                    [self = shared_from_this()](const error_code&, std::size_t) {
+                      self->run_frame_.clear();
+                      self->run_frame_.shrink_to_fit();
+                    });
+  ArmWallClock();
+  ArmCpuClock();
+  FeedInput();
+}
+
+void BoxRun::FeedInput() {
+  if (request_.stdin_fd >= 0) {
+    input_.assign(::fcntl(request_.stdin_fd, F_DUPFD_CLOEXEC, 3));
+    PumpInput();
+    return;
+  }
+  if (request_.stdin_text.empty()) {
+    stdin_.close();
+    return;
+  }
+  asio::async_write(stdin_, asio::buffer(request_.stdin_text),
+                    [self = shared_from_this()](const error_code&, std::size_t) {
+                      error_code ignored;
+                      self->stdin_.close(ignored);
+                    });
+}
+
+// Waits before it reads, so that the descriptor, which others may share, stays in blocking mode.
+void BoxRun::PumpInput() {
+  input_.async_wait(Descriptor::wait_read, [self = shared_from_this()](const error_code& error) {
+    if (error || self->dead_ || self->delivered_) return;
+    std::string& bytes = self->request_.stdin_text;
+    bytes.resize(kReadBytes);
+    const ssize_t got = ::read(self->input_.native_handle(), bytes.data(), bytes.size());
+    bytes.resize(got > 0 ? static_cast<std::size_t>(got) : 0);
+    error_code ignored;
+    if (got <= 0) {
+      self->stdin_.close(ignored);
+      return;
+    }
+    asio::async_write(self->stdin_, asio::buffer(bytes),
+                      [self](const error_code& write_error, std::size_t) {
+                        if (!write_error) self->PumpInput();
+                      });
+  });
+}
+
+void BoxRun::TakeOutput(OutputLimiter& limiter, std::string_view bytes) {
+  limiter.Append(bytes);
+  if (observer_ != nullptr) {
+    if (&limiter == &stdout_limiter_) {
+      observer_->OnStdout(bytes);
+    } else {
+      observer_->OnStderr(bytes);
+    }
+  }
+  if (limiter.flooded()) Kill(KillReason::kOutput);
+}
+
+void BoxRun::TakeGateBytes(std::string_view bytes) {
+  parser_.Append(bytes);
+  while (std::optional<wire::FrameParser::Parsed> frame = parser_.Next()) {
+    if (frame->kind == wire::FrameKind::kReady && !report_.handed_over) {
+      HandOver();
+      continue;
+    }
+    std::optional<wire::RunResult> result = wire::DecodeRunResult(frame->payload);
+    if (frame->kind != wire::FrameKind::kResult || !report_.handed_over || !result ||
+        result->nonce != nonce_) {
+      Kill(KillReason::kProtocol);
+      return;
+    }
+    if (report_.killed != KillReason::kNone) return;  // too late: the verdict is spoken
+    report_.result = std::move(result);
+    DrainNow();
+    Deliver();
+    Kill(KillReason::kNone);
+    return;
+  }
+  if (parser_.broken()) Kill(KillReason::kProtocol);
+}
+
+void BoxRun::TakeStatus(const sandbox::StatusRecord& record) {
+  switch (record.kind) {
+    case sandbox::StatusKind::kBuildFailed:
+      report_.setup_error =
+          Error::FromErrno("building the box: " + sandbox::StageName(record.failure.stage),
+                           record.failure.sys_errno);
+      return;
+    case sandbox::StatusKind::kEnded:
+      report_.wait_status = record.wait_status;
+      report_.init_cpu_us = record.cpu_us;
+      return;
+  }
+}
+
+// Takes what the pipes hold at this moment. Python flushed before it answered, or is dead.
+void BoxRun::DrainNow() {
+  std::array<char, 16384> buffer;
+  for (auto [descriptor, limiter] : {std::pair(&stdout_, &stdout_limiter_),
+                                     std::pair(&stderr_, &stderr_limiter_)}) {
+    ssize_t got = 0;
+    while (!limiter->flooded() &&
+           (got = ::read(descriptor->native_handle(), buffer.data(), buffer.size())) > 0) {
+      TakeOutput(*limiter, {buffer.data(), static_cast<std::size_t>(got)});
+    }
+  }
+}
+
+// First reason wins; kNone only makes sure that the box ends.
+void BoxRun::Kill(KillReason reason) {
+  if (report_.killed == KillReason::kNone && !delivered_) report_.killed = reason;
+  if (dead_ || !pidfd_.is_open()) return;
+  // The init of a PID namespace takes everything in it along.
+  ::syscall(SYS_pidfd_send_signal, pidfd_.native_handle(), SIGKILL, nullptr, 0);
+}
+
+void BoxRun::OnDeath() {
+  if (!delivered_) {
+    // Whatever was said before the end still lies in the pipes.
+    DrainNow();
+    std::array<char, 16384> buffer;
+    ssize_t got = 0;
+    while (!delivered_ && report_.killed == KillReason::kNone &&
+           (got = ::read(gate_.native_handle(), buffer.data(), buffer.size())) > 0) {
+      TakeGateBytes({buffer.data(), static_cast<std::size_t>(got)});
+    }
+    sandbox::StatusRecord record;
+    while (::read(status_.native_handle(), &record, sizeof(record)) == sizeof(record)) {
+      TakeStatus(record);
+    }
+  }
+  dead_ = true;
+  if (slot_ != nullptr) slot_->KillAll();
+  Deliver();
+  error_code ignored;
+  for (Descriptor* descriptor : {&stdin_, &stdout_, &stderr_, &gate_, &status_, &oom_event_, &input_}) {
+    descriptor->close(ignored);
+  }
+  handlers_.gone();
+}
+
+void BoxRun::Deliver() {
+  if (std::exchange(delivered_, true)) return;
+  wall_timer_.cancel();
+  cpu_timer_.cancel();
+  error_code ignored;
+  input_.close(ignored);
+  if (report_.handed_over) {
+    report_.wall_seconds = std::chrono::duration<double>(Clock::now() - handed_over_at_).count();
+  }
+  if (slot_ != nullptr) report_.usage = slot_->Usage();
+  Outcome outcome = Judge(report_, request_);
+  outcome.stdout_stream = std::move(stdout_limiter_).Finish();
+  outcome.stderr_stream = std::move(stderr_limiter_).Finish();
+  handlers_.done(std::move(outcome));
+}
+
+}  // namespace glovebox

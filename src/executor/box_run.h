@@ -1,0 +1,121 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/posix/stream_descriptor.hpp>
+#include <boost/asio/steady_timer.hpp>
+
+#include "base/result.h"
+#include "executor/box_channels.h"
+#include "executor/executor.h"
+#include "executor/output_limiter.h"
+#include "python/wire/gate.h"
+#include "sandbox/parent/cgroup.h"
+#include "sandbox/plan/child_plan.h"
+
+namespace glovebox {
+
+// Why the server killed a box.
+enum class KillReason : std::uint8_t {
+  kNone,
+  kWallClock,
+  kCpuClock,
+  kMemory,
+  kOutput,
+  kProtocol,  // it sent something that is no answer
+  kCancelled,
+};
+
+// What was learned about a box from outside, and what it said itself. The raw material of an
+// Outcome; see Judge().
+struct BoxReport {
+  KillReason killed = KillReason::kNone;
+  std::optional<Error> setup_error;  // ours: the box was never ready
+  bool handed_over = false;
+  std::optional<wire::RunResult> result;
+  std::optional<int> wait_status;  // Python's, from init
+  std::uint64_t init_cpu_us = 0;
+  std::optional<sandbox::CgroupUsage> usage;
+  double wall_seconds = 0;
+};
+
+// Turns what is known into status, exit code, limits and sentences. Output streams, ids and queue
+// time are the caller's.
+Outcome Judge(const BoxReport& report, const ExecutionRequest& request);
+
+// One request in one box, from the moment the box is asked for until nothing of it is left. Keeps
+// itself alive through its handlers.
+class BoxRun : public std::enable_shared_from_this<BoxRun> {
+ public:
+  struct Handlers {
+    std::function<void(Outcome)> done;  // once, as soon as the outcome is known
+    std::function<void()> gone;         // once, when no process of the box is left
+  };
+
+  // `slot` may be null (the cgroup wall is down); it must outlive `gone`.
+  BoxRun(boost::asio::io_context& context, ExecutionRequest request, ServerEnds channels,
+         sandbox::CgroupSlot* slot, ExecutionObserver* observer, Handlers handlers);
+
+  // The box's init exists; or could not be made.
+  void OnBorn(Result<UniqueFd> pidfd);
+  void Cancel() { Kill(KillReason::kCancelled); }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  using Descriptor = boost::asio::posix::stream_descriptor;
+
+  void WatchDeath();
+  void ReadGate();
+  void ReadStatus();
+  void ReadOutput(Descriptor& descriptor, OutputLimiter& limiter);
+  void WatchMemory();
+  void ArmWallClock();
+  void ArmCpuClock();
+  void HandOver();
+  void FeedInput();
+  void PumpInput();
+  void TakeOutput(OutputLimiter& limiter, std::string_view bytes);
+  void TakeGateBytes(std::string_view bytes);
+  void TakeStatus(const sandbox::StatusRecord& record);
+  void DrainNow();
+  void Kill(KillReason reason);
+  void OnDeath();
+  void Deliver();
+
+  boost::asio::io_context& context_;
+  ExecutionRequest request_;
+  sandbox::CgroupSlot* slot_;
+  ExecutionObserver* observer_;
+  Handlers handlers_;
+  std::uint64_t nonce_;
+  Descriptor stdin_;
+  Descriptor stdout_;
+  Descriptor stderr_;
+  Descriptor gate_;
+  Descriptor status_;
+  Descriptor pidfd_;
+  Descriptor oom_event_;
+  Descriptor input_;  // the request's own stdin_fd, when it has one
+  boost::asio::steady_timer wall_timer_;
+  boost::asio::steady_timer cpu_timer_;
+  OutputLimiter stdout_limiter_;
+  OutputLimiter stderr_limiter_;
+  wire::FrameParser parser_;
+  std::string run_frame_;
+  std::vector<char> gate_buffer_;
+  BoxReport report_;
+  Clock::time_point handed_over_at_;
+  bool delivered_ = false;
+  bool dead_ = false;
+};
+
+}  // namespace glovebox

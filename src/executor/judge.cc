@@ -1,0 +1,154 @@
+// From what is known about a box to what the caller is told.
+
+#include <sys/wait.h>
+
+#include <csignal>
+#include <cstring>
+
+#include "executor/box_run.h"
+
+namespace glovebox {
+namespace {
+
+std::string Bytes(std::uint64_t bytes) {
+  if (bytes % (1u << 20) == 0) return std::to_string(bytes >> 20) + " MiB";
+  return std::to_string(bytes) + " bytes";
+}
+
+std::string Seconds(std::uint32_t milliseconds) {
+  if (milliseconds % 1000 == 0) return std::to_string(milliseconds / 1000) + " seconds";
+  return std::to_string(milliseconds) + " milliseconds";
+}
+
+std::string SignalName(int signal) {
+  const char* name = ::sigabbrev_np(signal);
+  return name != nullptr ? std::string("SIG") + name : "signal " + std::to_string(signal);
+}
+
+void AddLimit(Outcome& outcome, const char* limit) {
+  for (const std::string& hit : outcome.limits_hit) {
+    if (hit == limit) return;
+  }
+  outcome.limits_hit.emplace_back(limit);
+}
+
+void Set(Outcome& outcome, ExecutionStatus status, std::string message) {
+  outcome.status = status;
+  outcome.message = std::move(message);
+}
+
+void JudgeMemory(const ExecutionRequest& request, Outcome& outcome) {
+  AddLimit(outcome, "memory");
+  Set(outcome, ExecutionStatus::kLimitExceeded,
+      "The code used more memory than its limit of " + Bytes(request.limits.memory_bytes_max));
+}
+
+// The server ended it.
+void JudgeKill(const BoxReport& report, const ExecutionRequest& request, Outcome& outcome) {
+  switch (report.killed) {
+    case KillReason::kWallClock:
+      AddLimit(outcome, "wall");
+      Set(outcome, ExecutionStatus::kTimedOut,
+          "Execution timed out after " + Seconds(request.limits.wall_ms_max) + " (timeout)");
+      return;
+    case KillReason::kCpuClock:
+      AddLimit(outcome, "cpu");
+      Set(outcome, ExecutionStatus::kTimedOut,
+          "Execution used more than " + Seconds(request.limits.cpu_ms_max) + " of CPU (timeout)");
+      return;
+    case KillReason::kMemory: JudgeMemory(request, outcome); return;
+    case KillReason::kOutput:
+      AddLimit(outcome, "output");
+      Set(outcome, ExecutionStatus::kLimitExceeded,
+          "The code wrote far more output than the limit of " +
+              std::to_string(request.limits.output_chars_max) + " characters");
+      return;
+    case KillReason::kProtocol:
+      Set(outcome, ExecutionStatus::kFailed,
+          "The code wrote to the box's own channel; its result cannot be told from a forgery");
+      return;
+    case KillReason::kCancelled:
+      Set(outcome, ExecutionStatus::kCancelled, "The execution was cancelled");
+      return;
+    case KillReason::kNone: return;
+  }
+}
+
+// It told how it ended.
+void JudgeResult(const wire::RunResult& result, Outcome& outcome) {
+  outcome.exit_code = result.exit_code;
+  const bool succeeded = result.ending == wire::Ending::kReturned ||
+                         (result.ending == wire::Ending::kExited && result.exit_code == 0);
+  outcome.status = succeeded ? ExecutionStatus::kCompleted : ExecutionStatus::kFailed;
+  if (result.ending == wire::Ending::kExited && !succeeded) {
+    outcome.message = "The code called sys.exit(" + std::to_string(result.exit_code) + ")";
+  }
+  if (result.ending == wire::Ending::kRaised) {
+    outcome.error = PythonError{result.error.type, result.error.message, result.error.traceback,
+                                result.error.line};
+    outcome.message = result.error.type;
+    if (!result.error.message.empty()) outcome.message += ": " + result.error.message;
+    if (result.error.type == "MemoryError") AddLimit(outcome, "memory");
+  }
+  outcome.value = result.value;
+  outcome.value_repr = result.value_repr;
+  outcome.variables = result.variables;
+  outcome.events_dropped = result.events_dropped;
+  for (const wire::RunEvent& event : result.events) {
+    outcome.events.push_back({event.seconds, EventSource::kInterpreter, "interpreter",
+                              event.operation, event.target, event.line, event.refused,
+                              event.remedy});
+  }
+}
+
+// It ended without a word: what init saw is all there is.
+void JudgeWaitStatus(int wait_status, Outcome& outcome) {
+  if (WIFEXITED(wait_status)) {
+    outcome.exit_code = WEXITSTATUS(wait_status);
+    Set(outcome, ExecutionStatus::kFailed,
+        "The process ended itself with exit code " + std::to_string(*outcome.exit_code) +
+            " before the code had finished");
+    return;
+  }
+  const int signal = WTERMSIG(wait_status);
+  outcome.signal = signal;
+  if (signal == SIGSYS) {
+    Set(outcome, ExecutionStatus::kViolated, "The system-call filter ended the process (SIGSYS)");
+  } else {
+    Set(outcome, ExecutionStatus::kFailed, "The process was ended by " + SignalName(signal));
+  }
+}
+
+}  // namespace
+
+Outcome Judge(const BoxReport& report, const ExecutionRequest& request) {
+  Outcome outcome;
+  outcome.wall_seconds = report.wall_seconds;
+  outcome.cpu_seconds = static_cast<double>(report.init_cpu_us) / 1e6;
+  if (report.usage) {
+    outcome.cpu_seconds = static_cast<double>(report.usage->cpu_us) / 1e6;
+    outcome.peak_memory_bytes = report.usage->memory_peak_bytes;
+    if (report.usage->processes_refused > 0) AddLimit(outcome, "pids");
+    if (report.usage->oom_kills > 0) AddLimit(outcome, "memory");
+  }
+  const bool killed_by_memory = report.usage && report.usage->oom_kills > 0 && !report.result;
+  if (report.killed == KillReason::kCancelled) {
+    JudgeKill(report, request, outcome);
+  } else if (report.setup_error) {
+    Set(outcome, ExecutionStatus::kSetupFailed, report.setup_error->message());
+  } else if (killed_by_memory) {
+    JudgeMemory(request, outcome);
+  } else if (report.killed != KillReason::kNone) {
+    JudgeKill(report, request, outcome);
+  } else if (report.result) {
+    JudgeResult(*report.result, outcome);
+  } else if (report.wait_status) {
+    JudgeWaitStatus(*report.wait_status, outcome);
+  } else {
+    Set(outcome, report.handed_over ? ExecutionStatus::kFailed : ExecutionStatus::kSetupFailed,
+        "The box was killed from outside");
+  }
+  return outcome;
+}
+
+}  // namespace glovebox

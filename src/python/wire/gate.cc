@@ -1,0 +1,152 @@
+#include "python/wire/gate.h"
+
+#include <cstring>
+
+#include "python/wire/codec.h"
+
+namespace glovebox::wire {
+namespace {
+
+std::string BoundedText(Reader& reader, std::size_t bytes_max) {
+  std::string text = reader.Text();
+  if (text.size() > bytes_max) reader.Fail();
+  return text;
+}
+
+RunEvent ReadEvent(Reader& reader) {
+  RunEvent event;
+  event.seconds = reader.Number<double>();
+  event.operation = BoundedText(reader, kMessageBytesMax);
+  event.target = BoundedText(reader, kMessageBytesMax);
+  event.line = reader.Number<std::int32_t>();
+  event.refused = reader.Number<std::uint8_t>() != 0;
+  event.remedy = BoundedText(reader, kMessageBytesMax);
+  return event;
+}
+
+void WriteEvent(Writer& writer, const RunEvent& event) {
+  writer.Number(event.seconds);
+  writer.Text(event.operation);
+  writer.Text(event.target);
+  writer.Number(event.line);
+  writer.Number(static_cast<std::uint8_t>(event.refused ? 1 : 0));
+  writer.Text(event.remedy);
+}
+
+}  // namespace
+
+std::string EncodeRunRequest(const RunRequest& request) {
+  Writer writer;
+  writer.Number(request.nonce);
+  writer.Number(static_cast<std::uint8_t>(request.merged_output ? 1 : 0));
+  writer.Number(static_cast<std::uint8_t>(request.last ? 1 : 0));
+  writer.Number(request.data_bytes_max);
+  writer.Number(request.cpu_seconds_max);
+  writer.Number(request.processes_max);
+  writer.Text(request.code);
+  writer.Text(request.filename);
+  writer.List(request.argv, [&](const std::string& text) { writer.Text(text); });
+  writer.List(request.environment, [&](const auto& pair) {
+    writer.Text(pair.first);
+    writer.Text(pair.second);
+  });
+  writer.List(request.globals, [&](const auto& pair) {
+    writer.Text(pair.first);
+    WriteValue(writer, pair.second);
+  });
+  return std::move(writer).Take();
+}
+
+std::optional<RunRequest> DecodeRunRequest(std::string_view payload) {
+  Reader reader(payload);
+  RunRequest request;
+  request.nonce = reader.Number<std::uint64_t>();
+  request.merged_output = reader.Number<std::uint8_t>() != 0;
+  request.last = reader.Number<std::uint8_t>() != 0;
+  request.data_bytes_max = reader.Number<std::uint64_t>();
+  request.cpu_seconds_max = reader.Number<std::uint32_t>();
+  request.processes_max = reader.Number<std::uint32_t>();
+  request.code = reader.Text();
+  request.filename = reader.Text();
+  reader.List([&] { request.argv.push_back(reader.Text()); });
+  reader.List([&] {
+    std::string name = reader.Text();
+    request.environment.emplace_back(std::move(name), reader.Text());
+  });
+  reader.List([&] {
+    std::string name = reader.Text();
+    request.globals.emplace_back(std::move(name), ReadValue(reader));
+  });
+  if (!reader.finished()) return std::nullopt;
+  return request;
+}
+
+std::string EncodeRunResult(const RunResult& result) {
+  Writer writer;
+  writer.Number(result.nonce);
+  writer.Number(result.ending);
+  writer.Number(result.exit_code);
+  WriteValue(writer, result.value);
+  writer.Text(result.value_repr);
+  writer.List(result.variables, [&](const std::string& name) { writer.Text(name); });
+  writer.Text(result.error.type);
+  writer.Text(result.error.message);
+  writer.Text(result.error.traceback);
+  writer.Number(result.error.line);
+  writer.List(result.events, [&](const RunEvent& event) { WriteEvent(writer, event); });
+  writer.Number(result.events_dropped);
+  return std::move(writer).Take();
+}
+
+std::optional<RunResult> DecodeRunResult(std::string_view payload) {
+  Reader reader(payload);
+  RunResult result;
+  result.nonce = reader.Number<std::uint64_t>();
+  result.ending = reader.Number<Ending>();
+  if (result.ending > Ending::kExited) reader.Fail();
+  result.exit_code = reader.Number<std::int32_t>();
+  result.value = ReadValue(reader);
+  result.value_repr = BoundedText(reader, kReprBytesMax);
+  reader.List([&] { result.variables.push_back(BoundedText(reader, kMessageBytesMax)); });
+  if (result.variables.size() > kVariablesMax) reader.Fail();
+  result.error.type = BoundedText(reader, kMessageBytesMax);
+  result.error.message = BoundedText(reader, kMessageBytesMax);
+  result.error.traceback = BoundedText(reader, kTracebackBytesMax);
+  result.error.line = reader.Number<std::int32_t>();
+  reader.List([&] { result.events.push_back(ReadEvent(reader)); });
+  if (result.events.size() > kEventsMax) reader.Fail();
+  result.events_dropped = reader.Number<std::uint64_t>();
+  if (!reader.finished()) return std::nullopt;
+  return result;
+}
+
+std::string Frame(FrameKind kind, std::string_view payload) {
+  const FrameHeader header = {kind, static_cast<std::uint32_t>(payload.size())};
+  std::string frame(sizeof(header) + payload.size(), '\0');
+  std::memcpy(frame.data(), &header, sizeof(header));
+  std::memcpy(frame.data() + sizeof(header), payload.data(), payload.size());
+  return frame;
+}
+
+void FrameParser::Append(std::string_view bytes) {
+  if (!broken_) buffer_.append(bytes);
+}
+
+std::optional<FrameParser::Parsed> FrameParser::Next() {
+  FrameHeader header;
+  if (broken_ || buffer_.size() < sizeof(header)) return std::nullopt;
+  std::memcpy(&header, buffer_.data(), sizeof(header));
+  const bool legal = (header.kind == FrameKind::kReady && header.length == 0) ||
+                     (header.kind == FrameKind::kResult && header.length <= kResultBytesMax);
+  if (!legal) {
+    broken_ = true;
+    buffer_.clear();
+    return std::nullopt;
+  }
+  if (buffer_.size() - sizeof(header) < header.length) return std::nullopt;
+  Parsed parsed{header.kind, buffer_.substr(sizeof(header), header.length)};
+  buffer_.erase(0, sizeof(header) + header.length);
+  return parsed;
+}
+
+}  // namespace glovebox::wire

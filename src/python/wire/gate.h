@@ -1,0 +1,109 @@
+#pragma once
+
+// What crosses the gate: the socket between the server and the Python of one box. The server sends
+// RunRequest frames; the box answers with one ready frame when it is locked and one RunResult per
+// request. Everything the server reads here is hostile: untrusted code holds the other end.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "python/wire/value.h"
+
+namespace glovebox::wire {
+
+enum class FrameKind : std::uint32_t { kReady = 0x59444247, kRun = 0x4E524247, kResult = 0x53524247 };
+
+struct FrameHeader {
+  FrameKind kind;
+  std::uint32_t length;  // of the payload that follows
+};
+static_assert(sizeof(FrameHeader) == 8);
+
+inline constexpr std::uint32_t kRunBytesMax = 256u << 20;    // from the server, trusted
+inline constexpr std::uint32_t kResultBytesMax = 32u << 20;  // from the box, hostile
+inline constexpr std::size_t kReprBytesMax = 1u << 20;
+inline constexpr std::size_t kTracebackBytesMax = 64u << 10;
+inline constexpr std::size_t kMessageBytesMax = 16u << 10;
+inline constexpr std::size_t kVariablesMax = 10'000;
+inline constexpr std::size_t kEventsMax = 256;
+
+// What the box's runtime does with a request. Limits are those the process puts on itself before
+// any untrusted code runs; the server has its own outside.
+struct RunRequest {
+  std::uint64_t nonce = 0;  // comes back in the result; user code is not told
+  bool merged_output = false;
+  bool last = true;  // no further request follows: finish threads and atexit handlers too
+  std::uint64_t data_bytes_max = 0;  // RLIMIT_DATA beyond what the interpreter has; 0: leave it
+  std::uint32_t cpu_seconds_max = 0;  // RLIMIT_CPU; 0: leave it
+  std::uint32_t processes_max = 0;    // RLIMIT_NPROC; 0: leave it
+  std::string code;
+  std::string filename;
+  std::vector<std::string> argv;
+  std::vector<std::pair<std::string, std::string>> environment;
+  std::vector<std::pair<std::string, Value>> globals;
+};
+
+enum class Ending : std::uint8_t { kReturned, kRaised, kExited };
+
+struct RunError {
+  std::string type;
+  std::string message;
+  std::string traceback;
+  std::int32_t line = 0;
+};
+
+struct RunEvent {
+  double seconds = 0;
+  std::string operation;
+  std::string target;
+  std::int32_t line = 0;
+  bool refused = false;
+  std::string remedy;
+};
+
+struct RunResult {
+  std::uint64_t nonce = 0;
+  Ending ending = Ending::kReturned;
+  std::int32_t exit_code = 0;
+  Value value;
+  std::string value_repr;
+  std::vector<std::string> variables;
+  RunError error;
+  std::vector<RunEvent> events;
+  std::uint64_t events_dropped = 0;
+};
+
+// Payloads, without the header. Decoding answers nothing unless every byte was understood and
+// every bound above holds.
+std::string EncodeRunRequest(const RunRequest& request);
+std::optional<RunRequest> DecodeRunRequest(std::string_view payload);
+std::string EncodeRunResult(const RunResult& result);
+std::optional<RunResult> DecodeRunResult(std::string_view payload);
+
+// A header and a payload as they go over the socket.
+std::string Frame(FrameKind kind, std::string_view payload);
+
+// Cuts a byte stream from a box into frames. Accepts only kReady (empty) and kResult (bounded);
+// anything else makes it broken for good.
+class FrameParser {
+ public:
+  struct Parsed {
+    FrameKind kind;
+    std::string payload;
+  };
+
+  void Append(std::string_view bytes);
+  // The next whole frame, if there is one.
+  std::optional<Parsed> Next();
+  bool broken() const { return broken_; }
+
+ private:
+  std::string buffer_;
+  bool broken_ = false;
+};
+
+}  // namespace glovebox::wire

@@ -1,0 +1,142 @@
+#include "python/wire/zygote.h"
+
+#include "python/wire/codec.h"
+
+namespace glovebox::wire {
+namespace {
+
+void WriteLandlock(Writer& writer, const LandlockSetup& landlock) {
+  writer.Number(landlock.handled_fs);
+  writer.Number(landlock.handled_net);
+  writer.Number(landlock.scoped);
+  writer.List(landlock.rules, [&](const auto& rule) {
+    writer.Text(rule.first);
+    writer.Number(rule.second);
+  });
+}
+
+LandlockSetup ReadLandlock(Reader& reader) {
+  LandlockSetup landlock;
+  landlock.handled_fs = reader.Number<std::uint64_t>();
+  landlock.handled_net = reader.Number<std::uint64_t>();
+  landlock.scoped = reader.Number<std::uint64_t>();
+  reader.List([&] {
+    std::string path = reader.Text();
+    landlock.rules.emplace_back(std::move(path), reader.Number<std::uint64_t>());
+  });
+  return landlock;
+}
+
+}  // namespace
+
+std::string Encode(const ZygoteSetup& setup) {
+  Writer writer;
+  writer.Number(setup.walls);
+  writer.Text(setup.stdlib);
+  writer.List(setup.module_paths, [&](const std::string& text) { writer.Text(text); });
+  writer.List(setup.preimports, [&](const std::string& text) { writer.Text(text); });
+  writer.Text(setup.work_folder);
+  writer.Text(setup.host_name);
+  writer.Number(setup.inner_uid);
+  writer.List(setup.tmpfs, [&](const TmpfsSetup& tmpfs) {
+    writer.Text(tmpfs.path);
+    writer.Text(tmpfs.size);
+    writer.Text(tmpfs.inodes);
+  });
+  writer.List(setup.rlimits, [&](const auto& limit) {
+    writer.Number(limit.first);
+    writer.Number(limit.second);
+  });
+  WriteLandlock(writer, setup.landlock);
+  writer.List(setup.filter, [&](const sock_filter& instruction) {
+    writer.Number(instruction.code);
+    writer.Number(instruction.jt);
+    writer.Number(instruction.jf);
+    writer.Number(instruction.k);
+  });
+  return std::move(writer).Take();
+}
+
+std::optional<ZygoteSetup> DecodeZygoteSetup(std::string_view payload) {
+  Reader reader(payload);
+  ZygoteSetup setup;
+  setup.walls = reader.Number<std::uint32_t>();
+  setup.stdlib = reader.Text();
+  reader.List([&] { setup.module_paths.push_back(reader.Text()); });
+  reader.List([&] { setup.preimports.push_back(reader.Text()); });
+  setup.work_folder = reader.Text();
+  setup.host_name = reader.Text();
+  setup.inner_uid = reader.Number<std::uint32_t>();
+  reader.List([&] {
+    TmpfsSetup tmpfs;
+    tmpfs.path = reader.Text();
+    tmpfs.size = reader.Text();
+    tmpfs.inodes = reader.Text();
+    setup.tmpfs.push_back(std::move(tmpfs));
+  });
+  reader.List([&] {
+    const auto resource = reader.Number<std::int32_t>();
+    setup.rlimits.emplace_back(resource, reader.Number<std::uint64_t>());
+  });
+  setup.landlock = ReadLandlock(reader);
+  reader.List([&] {
+    sock_filter instruction;
+    instruction.code = reader.Number<decltype(instruction.code)>();
+    instruction.jt = reader.Number<decltype(instruction.jt)>();
+    instruction.jf = reader.Number<decltype(instruction.jf)>();
+    instruction.k = reader.Number<decltype(instruction.k)>();
+    setup.filter.push_back(instruction);
+  });
+  if (!reader.finished()) return std::nullopt;
+  return setup;
+}
+
+std::string Encode(const ZygoteReady& ready) {
+  Writer writer;
+  writer.Text(ready.error);
+  writer.Number(ready.import_seconds);
+  return std::move(writer).Take();
+}
+
+std::optional<ZygoteReady> DecodeZygoteReady(std::string_view payload) {
+  Reader reader(payload);
+  ZygoteReady ready;
+  ready.error = reader.Text();
+  ready.import_seconds = reader.Number<double>();
+  if (!reader.finished()) return std::nullopt;
+  return ready;
+}
+
+std::string Encode(const SpawnBox& spawn) {
+  Writer writer;
+  writer.Number(spawn.box_id);
+  writer.Number(spawn.uid);
+  return std::move(writer).Take();
+}
+
+std::optional<SpawnBox> DecodeSpawnBox(std::string_view payload) {
+  Reader reader(payload);
+  SpawnBox spawn;
+  spawn.box_id = reader.Number<std::uint64_t>();
+  spawn.uid = reader.Number<std::uint32_t>();
+  if (!reader.finished()) return std::nullopt;
+  return spawn;
+}
+
+std::string Encode(const BoxBorn& born) {
+  Writer writer;
+  writer.Number(born.box_id);
+  writer.Number(born.sys_errno);
+  return std::move(writer).Take();
+}
+
+std::optional<BoxBorn> DecodeBoxBorn(std::string_view payload) {
+  Reader reader(payload);
+  BoxBorn born;
+  born.box_id = reader.Number<std::uint64_t>();
+  born.sys_errno = reader.Number<std::int32_t>();
+  if (!reader.finished()) return std::nullopt;
+  return born;
+}
+
+}  // namespace glovebox::wire

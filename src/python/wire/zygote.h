@@ -1,0 +1,78 @@
+#pragma once
+
+// What crosses between the server and its zygote: one SOCK_SEQPACKET message each. Both ends are
+// ours; the bounds are against bugs, not against attackers.
+
+#include <linux/filter.h>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace glovebox::wire {
+
+inline constexpr int kZygoteSocketFd = 3;  // the zygote's end, by agreement
+inline constexpr std::size_t kZygoteMessageMax = 256u << 10;
+inline constexpr std::size_t kBoxDescriptorsMax = 16;
+
+struct TmpfsSetup {
+  std::string path;
+  std::string size;
+  std::string inodes;
+};
+
+struct LandlockSetup {
+  std::uint64_t handled_fs = 0;
+  std::uint64_t handled_net = 0;
+  std::uint64_t scoped = 0;
+  std::vector<std::pair<std::string, std::uint64_t>> rules;
+};
+
+// First message: everything that is the same for all boxes of this zygote.
+struct ZygoteSetup {
+  std::uint32_t walls = 0;
+  std::string stdlib;                     // sys.path, with what is below it
+  std::vector<std::string> module_paths;  // further entries of sys.path
+  std::vector<std::string> preimports;
+  std::string work_folder;
+  std::string host_name;
+  std::uint32_t inner_uid = 1000;
+  std::vector<TmpfsSetup> tmpfs;
+  std::vector<std::pair<std::int32_t, std::uint64_t>> rlimits;
+  LandlockSetup landlock;
+  std::vector<sock_filter> filter;
+};
+
+// The zygote's answer when the interpreter is warm, or why it is not.
+struct ZygoteReady {
+  std::string error;  // empty: ready
+  double import_seconds = 0;
+};
+
+// Asks for one box. Descriptors travel with the message, in this order: stdin, stdout, stderr,
+// gate, status, then the cgroup files to join.
+struct SpawnBox {
+  std::uint64_t box_id = 0;
+  std::uint32_t uid = 0;  // in the zygote's user namespace
+};
+
+// The answer; a pidfd of the box's init travels with it unless sys_errno is set. Whether the box
+// could then be built is said on its own status pipe.
+struct BoxBorn {
+  std::uint64_t box_id = 0;
+  std::int32_t sys_errno = 0;
+};
+
+std::string Encode(const ZygoteSetup& setup);
+std::string Encode(const ZygoteReady& ready);
+std::string Encode(const SpawnBox& spawn);
+std::string Encode(const BoxBorn& born);
+std::optional<ZygoteSetup> DecodeZygoteSetup(std::string_view payload);
+std::optional<ZygoteReady> DecodeZygoteReady(std::string_view payload);
+std::optional<SpawnBox> DecodeSpawnBox(std::string_view payload);
+std::optional<BoxBorn> DecodeBoxBorn(std::string_view payload);
+
+}  // namespace glovebox::wire

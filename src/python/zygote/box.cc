@@ -1,0 +1,143 @@
+#include "python/zygote/box.h"
+
+#include <fcntl.h>
+#include <sched.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <iterator>
+#include <string>
+
+#include "base/unique_fd.h"
+#include "python/zygote/gate.h"
+#include "python/zygote/interpreter.h"
+#include "sandbox/child/box_init.h"
+#include "sandbox/child/enter_box.h"
+#include "sandbox/child/lockdown.h"
+#include "sandbox/plan/walls.h"
+
+namespace glovebox::zygote {
+namespace {
+
+using sandbox::ChildStage;
+
+constexpr int kGateFd = 3;
+constexpr int kStatusFd = 4;
+
+bool HasOwnPids(const sandbox::BoxPlan& plan) {
+  return sandbox::Walls::FromTrustedBits(plan.walls).stands(sandbox::Wall::kPidNamespace);
+}
+
+[[noreturn]] void FailBuild(int status_fd, const sandbox::ChildFailure& failure) {
+  sandbox::StatusRecord record = {};
+  record.kind = sandbox::StatusKind::kBuildFailed;
+  record.failure = failure;
+  sandbox::ReportStatus(status_fd, record);
+  ::_exit(126);
+}
+
+[[noreturn]] void FailBuild(int status_fd, ChildStage stage, int error) {
+  FailBuild(status_fd, {stage, 0, 0, error});
+}
+
+// PID 2 of the box, from its birth to the filter and on to the gate.
+[[noreturn]] void BecomePython(const sandbox::BoxPlan& plan, const BoxDescriptors& descriptors) {
+  if (!HasOwnPids(plan)) ::prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+  PyOS_AfterFork_Child();
+  const PyRef reseeded(PyObject_CallNoArgs(PreludeFunction("after_fork")));
+  if (!reseeded) FailBuild(descriptors.status_fd(), ChildStage::kFork, ECANCELED);
+  // Every descriptor we were sent lies above these: the zygote's own occupy the low numbers.
+  const sandbox::DescriptorMove moves[] = {{descriptors.stdin_fd(), 0},
+                                           {descriptors.stdout_fd(), 1},
+                                           {descriptors.stderr_fd(), 2},
+                                           {descriptors.gate_fd(), kGateFd},
+                                           {descriptors.status_fd(), kStatusFd}};
+  if (const int error = sandbox::ArrangeDescriptors(moves, std::size(moves), kStatusFd + 1);
+      error != 0) {
+    FailBuild(descriptors.status_fd(), ChildStage::kDescriptors, error);
+  }
+  if (const int error = sandbox::ClearSignalMask(); error != 0) {
+    FailBuild(kStatusFd, ChildStage::kSignals, error);
+  }
+  if (const sandbox::ChildFailure failure = sandbox::LockPython(plan); failure.failed()) {
+    FailBuild(kStatusFd, failure);
+  }
+  // From here on the status pipe is init's alone.
+  ::close(kStatusFd);
+  ServeGate(kGateFd);
+}
+
+// PID 1 of the box.
+[[noreturn]] void BecomeInit(const sandbox::BoxPlan& plan, const BoxDescriptors& descriptors) {
+  if (const sandbox::ChildFailure failure = sandbox::EnterBox(plan); failure.failed()) {
+    FailBuild(descriptors.status_fd(), failure);
+  }
+  const pid_t python = ::fork();
+  if (python < 0) FailBuild(descriptors.status_fd(), ChildStage::kFork, errno);
+  if (python == 0) BecomePython(plan, descriptors);
+  sandbox::RunInit(descriptors.status_fd(), python,
+                   HasOwnPids(plan) ? sandbox::PidScope::kOwn : sandbox::PidScope::kHost);
+}
+
+}  // namespace
+
+BoxTemplate::BoxTemplate(const wire::ZygoteSetup& setup) {
+  for (const wire::TmpfsSetup& tmpfs : setup.tmpfs) {
+    fresh_mounts_.push_back({tmpfs.path.c_str(), tmpfs.size.c_str(), tmpfs.inodes.c_str()});
+  }
+  for (const auto& [resource, value] : setup.rlimits) limits_.push_back({resource, value});
+  for (const auto& [path, allowed] : setup.landlock.rules) {
+    rules_.push_back({path.c_str(), allowed});
+  }
+  plan_.walls = setup.walls;
+  plan_.inner_uid = setup.inner_uid;
+  plan_.fresh_mounts = fresh_mounts_.data();
+  plan_.fresh_mount_count = static_cast<std::uint16_t>(fresh_mounts_.size());
+  plan_.host_name = setup.host_name.c_str();
+  plan_.work_folder = setup.work_folder.c_str();
+  plan_.limits = limits_.data();
+  plan_.limit_count = static_cast<std::uint16_t>(limits_.size());
+  plan_.landlock = {setup.landlock.handled_fs, setup.landlock.handled_net, setup.landlock.scoped,
+                    rules_.data(), static_cast<std::uint16_t>(rules_.size())};
+  plan_.filter = setup.filter.data();
+  plan_.filter_length = static_cast<std::uint16_t>(setup.filter.size());
+}
+
+BoxDescriptors::~BoxDescriptors() {
+  for (const int fd : fds) ::close(fd);
+}
+
+Result<pid_t> ForkBox(const BoxTemplate& common, uid_t uid, const BoxDescriptors& descriptors) {
+  sandbox::BoxPlan plan = common.plan();
+  const std::string owner = std::to_string(uid);
+  const std::string map = std::to_string(plan.inner_uid) + " " + owner + " 1";
+  plan.uid = uid;
+  plan.inner_uid_map = map.c_str();
+  plan.fresh_mount_owner = owner.c_str();
+  plan.cgroup_fds = descriptors.fds.data() + 5;
+  plan.cgroup_fd_count = static_cast<std::uint16_t>(descriptors.fds.size() - 5);
+
+  const bool own_pids = HasOwnPids(plan);
+  // The next child, and only it, is born as PID 1 of a new namespace: no process in between has to
+  // be forked for it. Going back to our own namespace makes the next unshare possible.
+  UniqueFd own_namespace;
+  if (own_pids) {
+    own_namespace.reset(::open("/proc/self/ns/pid", O_RDONLY | O_CLOEXEC));
+    if (!own_namespace) return Error::FromErrno("opening our PID namespace", errno);
+    if (::unshare(CLONE_NEWPID) != 0) return Error::FromErrno("new PID namespace", errno);
+  }
+  PyOS_BeforeFork();
+  const pid_t pid = ::fork();
+  if (pid == 0) BecomeInit(plan, descriptors);
+  const int fork_errno = errno;
+  PyOS_AfterFork_Parent();
+  if (own_pids && ::setns(own_namespace.get(), CLONE_NEWPID) != 0) {
+    return Error::FromErrno("returning to our PID namespace", errno);
+  }
+  if (pid < 0) return Error::FromErrno("forking a box", fork_errno);
+  return pid;
+}
+
+}  // namespace glovebox::zygote

@@ -1,0 +1,49 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <vector>
+
+#include "base/result.h"
+#include "python/wire/zygote.h"
+#include "sandbox/plan/child_plan.h"
+
+namespace glovebox::zygote {
+
+// Everything the boxes of this zygote have in common, as plans that point into `setup`, which must
+// outlive it. Made once, before any fork.
+class BoxTemplate {
+ public:
+  explicit BoxTemplate(const wire::ZygoteSetup& setup);
+  // The plan of one box, without its uid and cgroups.
+  const sandbox::BoxPlan& plan() const { return plan_; }
+
+ private:
+  std::vector<sandbox::FreshMount> fresh_mounts_;
+  std::vector<sandbox::LimitEntry> limits_;
+  std::vector<sandbox::LandlockRule> rules_;
+  sandbox::BoxPlan plan_;
+};
+
+// The descriptors of one box, as they came with its SpawnBox message. Closed by the destructor.
+struct BoxDescriptors {
+  explicit BoxDescriptors(std::vector<int> received) : fds(std::move(received)) {}
+  BoxDescriptors(const BoxDescriptors&) = delete;
+  BoxDescriptors& operator=(const BoxDescriptors&) = delete;
+  ~BoxDescriptors();
+
+  bool complete() const { return fds.size() >= 5; }
+  int stdin_fd() const { return fds[0]; }
+  int stdout_fd() const { return fds[1]; }
+  int stderr_fd() const { return fds[2]; }
+  int gate_fd() const { return fds[3]; }
+  int status_fd() const { return fds[4]; }
+
+  std::vector<int> fds;
+};
+
+// Forks a box: init, which forks Python, which waits at the gate. Returns the pid of init as the
+// caller sees it. Precondition: this process has one thread.
+Result<pid_t> ForkBox(const BoxTemplate& common, uid_t uid, const BoxDescriptors& descriptors);
+
+}  // namespace glovebox::zygote

@@ -1,0 +1,63 @@
+#include "python/zygote/gate.h"
+
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "python/wire/gate.h"
+#include "python/zygote/run_cell.h"
+
+namespace glovebox::zygote {
+namespace {
+
+bool ReadExactly(int fd, char* data, std::size_t size) {
+  while (size > 0) {
+    const ssize_t got = ::read(fd, data, size);
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) return false;
+    data += got;
+    size -= static_cast<std::size_t>(got);
+  }
+  return true;
+}
+
+bool WriteAll(int fd, std::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t put = ::write(fd, bytes.data(), bytes.size());
+    if (put < 0 && errno == EINTR) continue;
+    if (put <= 0) return false;
+    bytes.remove_prefix(static_cast<std::size_t>(put));
+  }
+  return true;
+}
+
+std::optional<wire::RunRequest> ReadRequest(int gate_fd) {
+  wire::FrameHeader header;
+  if (!ReadExactly(gate_fd, reinterpret_cast<char*>(&header), sizeof(header))) return std::nullopt;
+  if (header.kind != wire::FrameKind::kRun || header.length > wire::kRunBytesMax) {
+    return std::nullopt;
+  }
+  std::string payload(header.length, '\0');
+  if (!ReadExactly(gate_fd, payload.data(), payload.size())) return std::nullopt;
+  return wire::DecodeRunRequest(payload);
+}
+
+}  // namespace
+
+void ServeGate(int gate_fd) {
+  if (!WriteAll(gate_fd, wire::Frame(wire::FrameKind::kReady, {}))) ::_exit(0);
+  while (std::optional<wire::RunRequest> request = ReadRequest(gate_fd)) {
+    const wire::RunResult result = RunCell(*request);
+    request.reset();
+    const std::string frame =
+        wire::Frame(wire::FrameKind::kResult, wire::EncodeRunResult(result));
+    if (!WriteAll(gate_fd, frame)) ::_exit(result.exit_code);
+  }
+  ::_exit(0);
+}
+
+}  // namespace glovebox::zygote

@@ -1,0 +1,129 @@
+#include "python/zygote/interpreter.h"
+
+#include "embedded/prelude.h"
+#include "python/zygote/audit_hook.h"
+#include "sandbox/plan/walls.h"
+
+namespace glovebox::zygote {
+namespace {
+
+constexpr char kPreludeFile[] = "<glovebox>";
+
+PyObject* g_prelude = nullptr;  // the prelude's namespace; lives as long as the process
+
+Error PythonFailed(const std::string& act) {
+  return Error(Errc::kUnsupported, act + ": " + TakePythonError());
+}
+
+// Frees what a PyConfig holds, whichever way we leave.
+struct ScopedConfig {
+  PyConfig config;
+  ScopedConfig() { PyConfig_InitIsolatedConfig(&config); }
+  ScopedConfig(const ScopedConfig&) = delete;
+  ScopedConfig& operator=(const ScopedConfig&) = delete;
+  ~ScopedConfig() { PyConfig_Clear(&config); }
+};
+
+Status AppendPath(PyConfig& config, const std::string& path) {
+  wchar_t* wide = Py_DecodeLocale(path.c_str(), nullptr);
+  if (wide == nullptr) return Error(Errc::kInvalidArgument, "not a path: " + path);
+  const PyStatus status = PyWideStringList_Append(&config.module_search_paths, wide);
+  PyMem_RawFree(wide);
+  if (PyStatus_Exception(status) != 0) return Error(Errc::kInternal, "appending to sys.path");
+  return {};
+}
+
+Status Initialize(const wire::ZygoteSetup& setup) {
+  PyPreConfig preconfig;
+  PyPreConfig_InitIsolatedConfig(&preconfig);
+  preconfig.utf8_mode = 1;
+  if (PyStatus_Exception(Py_PreInitialize(&preconfig)) != 0) {
+    return Error(Errc::kUnsupported, "CPython: pre-initialisation failed");
+  }
+  ScopedConfig scoped;
+  PyConfig& config = scoped.config;
+  config.site_import = 0;  // .pth files and sitecustomize are code we did not choose
+  config.write_bytecode = 0;
+  config.install_signal_handlers = 1;  // Ctrl-C semantics and SIGPIPE as a program expects them
+  config.buffered_stdio = 1;
+  config.module_search_paths_set = 1;
+  TRY(AppendPath(config, setup.work_folder));
+  TRY(AppendPath(config, setup.stdlib));
+  TRY(AppendPath(config, setup.stdlib + "/lib-dynload"));
+  for (const std::string& path : setup.module_paths) TRY(AppendPath(config, path));
+  PyConfig_SetString(&config, &config.stdio_encoding, L"utf-8");
+  PyConfig_SetString(&config, &config.stdio_errors, L"strict");
+  PyConfig_SetString(&config, &config.program_name, L"python3");
+  PyConfig_SetString(&config, &config.executable, L"");
+  PyConfig_SetString(&config, &config.prefix, L"/usr");
+  PyConfig_SetString(&config, &config.exec_prefix, L"/usr");
+  PyConfig_SetString(&config, &config.base_prefix, L"/usr");
+  PyConfig_SetString(&config, &config.base_exec_prefix, L"/usr");
+  const PyStatus status = Py_InitializeFromConfig(&config);
+  if (PyStatus_Exception(status) != 0) {
+    const char* reason = status.err_msg != nullptr ? status.err_msg : "unknown reason";
+    return Error(Errc::kUnsupported, std::string("CPython does not start: ") + reason);
+  }
+  return {};
+}
+
+Status LoadPrelude() {
+  const std::string source(embedded::kRuntimePrelude);
+  const PyRef code(Py_CompileString(source.c_str(), kPreludeFile, Py_file_input));
+  if (!code) return PythonFailed("compiling the prelude");
+  const PyRef globals(PyDict_New());
+  const PyRef file(PyUnicode_FromString(kPreludeFile));
+  if (!globals || !file || PyDict_SetItemString(globals.get(), "__file__", file.get()) != 0 ||
+      PyDict_SetItemString(globals.get(), "__builtins__", PyEval_GetBuiltins()) != 0) {
+    return PythonFailed("preparing the prelude");
+  }
+  const PyRef done(PyEval_EvalCode(code.get(), globals.get(), globals.get()));
+  if (!done) return PythonFailed("running the prelude");
+  Py_INCREF(globals.get());
+  g_prelude = globals.get();
+  return {};
+}
+
+}  // namespace
+
+PyObject* PreludeFunction(const char* name) { return PyDict_GetItemString(g_prelude, name); }
+
+std::string TakePythonError() {
+  PyObject* type = nullptr;
+  PyObject* value = nullptr;
+  PyObject* trace = nullptr;
+  PyErr_Fetch(&type, &value, &trace);
+  PyErr_NormalizeException(&type, &value, &trace);
+  const PyRef owned_type(type);
+  const PyRef owned_value(value);
+  const PyRef owned_trace(trace);
+  if (type == nullptr) return "no exception";
+  std::string text = reinterpret_cast<PyTypeObject*>(type)->tp_name;
+  const PyRef shown(value != nullptr ? PyObject_Str(value) : nullptr);
+  const char* utf8 = shown ? PyUnicode_AsUTF8(shown.get()) : nullptr;
+  PyErr_Clear();
+  return utf8 != nullptr ? text + ": " + utf8 : text;
+}
+
+Status StartInterpreter(const wire::ZygoteSetup& setup) {
+  const auto walls = sandbox::Walls::FromTrustedBits(setup.walls);
+  const bool refuses = walls.stands(sandbox::Wall::kInterpreter);
+  if (refuses) InstallAuditHook();
+  TRY(Initialize(setup));
+  TRY(LoadPrelude());
+  const PyRef done(PyObject_CallFunction(PreludeFunction("set_up"), "O",
+                                         refuses ? Py_True : Py_False));
+  if (!done) return PythonFailed("setting up the prelude");
+  for (const std::string& name : setup.preimports) {
+    const PyRef module(PyImport_ImportModule(name.c_str()));
+    if (!module) return PythonFailed("importing '" + name + "' ahead of requests");
+  }
+  // Objects that live for ever need not be traversed, and so not be copied, by any box.
+  const PyRef gc(PyImport_ImportModule("gc"));
+  const PyRef collected(gc ? PyObject_CallMethod(gc.get(), "collect", nullptr) : nullptr);
+  const PyRef frozen(collected ? PyObject_CallMethod(gc.get(), "freeze", nullptr) : nullptr);
+  if (!frozen) return PythonFailed("freezing the heap");
+  return {};
+}
+
+}  // namespace glovebox::zygote

@@ -1,0 +1,255 @@
+"""What surrounds user code in the box: compiles it, runs it as __main__, tells how it ended.
+
+Nothing here is a boundary. User code can reach and change all of it; what the server relies on is
+measured outside. Loaded once in the zygote, before any fork; imports as little as possible because
+`glovebox exec` starts from nothing every time.
+"""
+import _ast
+import sys
+import builtins
+
+_HERE = __file__  # how frames of this file are recognised
+_ALLOW_TOP_LEVEL_AWAIT = 0x2000
+_ONLY_AST = 0x400
+_IS_COROUTINE = 0x80
+
+_main = sys.modules["__main__"]
+_pristine = dict(_main.__dict__)  # what __main__ holds before any user code
+_sources = {}  # file name -> (size, None, lines, name), as linecache stores it
+
+
+# --- adjustments to modules, made when and if they are imported -----------------------------------
+
+
+def _seed_linecache(linecache):
+    """Tracebacks show source lines although the source is no file."""
+    linecache.cache.update(_sources)
+
+
+def _keep_tracker_in_process(resource_tracker):
+    """multiprocessing's resource tracker is a program of its own, and no program can run here. What
+    it would clean up lives on the box's private /dev/shm and ends with it."""
+    tracker = resource_tracker.ResourceTracker
+    tracker.ensure_running = lambda self: None
+    tracker.getfd = lambda self: -1
+    tracker._send = lambda self, cmd, name, rtype: None
+    for name in ("ensure_running", "register", "unregister", "getfd"):
+        setattr(resource_tracker, name, getattr(resource_tracker._resource_tracker, name))
+
+
+_adjustments = {
+    "linecache": _seed_linecache,
+    "multiprocessing.resource_tracker": _keep_tracker_in_process,
+}
+
+
+class _AdjustingLoader:
+    def __init__(self, loader, adjust):
+        self._loader = loader
+        self._adjust = adjust
+
+    def create_module(self, spec):
+        return self._loader.create_module(spec)
+
+    def exec_module(self, module):
+        module.__spec__.loader = module.__loader__ = self._loader
+        self._loader.exec_module(module)
+        self._adjust(module)
+
+
+class _AdjustingFinder:
+    @staticmethod
+    def find_spec(name, path=None, target=None):
+        adjust = _adjustments.pop(name, None)
+        if adjust is None:
+            return None
+        for finder in sys.meta_path:
+            spec = finder.find_spec(name, path, target)
+            if spec is not None:
+                spec.loader = _AdjustingLoader(spec.loader, adjust)
+                return spec
+        return None
+
+
+# --- set-up, in the zygote ------------------------------------------------------------------------
+
+
+def set_up(refuse_programs):
+    """Called once. `refuse_programs` says whether the interpreter refuses what the kernel would."""
+    sys.meta_path.insert(0, _AdjustingFinder)
+    # Line by line, so that what was printed before a crash has left the process.
+    sys.stdout.reconfigure(line_buffering=True)
+    import _sitebuiltins
+
+    builtins.exit = _sitebuiltins.Quitter("exit", "Ctrl-D (i.e. EOF)")
+    builtins.quit = _sitebuiltins.Quitter("quit", "Ctrl-D (i.e. EOF)")
+    builtins.help = _sitebuiltins._Helper()
+    if refuse_programs:
+        import _posixsubprocess
+
+        _posixsubprocess.fork_exec = _refuse_program
+
+
+def _refuse_program(*args, **kwargs):
+    # subprocess and multiprocessing's spawn both end up here.
+    raise PermissionError(
+        1, "a box cannot run programs (nothing allows it); use Python, threads, or "
+        "multiprocessing with the 'fork' start method")
+
+
+def after_fork():
+    """Called once in the new box: nothing random may repeat what a sibling gets. The standard
+    library's generators reseed themselves; numpy's global one does not."""
+    random = sys.modules.get("numpy.random")
+    if random is not None:
+        random.seed()
+
+
+# --- one run --------------------------------------------------------------------------------------
+
+
+def run(source, filename, argv, variables, last):
+    """Runs `source` (bytes) as __main__. Returns (ending, exit_code, value, shown, names, error):
+    ending is 0 for the end of the code, 1 for an uncaught exception, 2 for sys.exit; `shown` is the
+    final expression's value when that is not None; error is (type, message, traceback, line)."""
+    namespace = _main.__dict__
+    sys.argv = argv
+    namespace.update(variables)
+    known = set(_pristine) | set(variables)
+    _remember_source(source, filename)
+    ending, exit_code, value, shown, error = 0, 0, None, None, None
+    try:
+        shown = _execute(source, filename, namespace)
+        value = shown
+        if value is None:
+            value = _named_result(namespace)
+    except SystemExit as exit_request:
+        ending, exit_code = 2, _exit_code(exit_request)
+    except BaseException as exception:
+        ending, exit_code = 1, 1
+        error = _describe(exception, filename)
+        _call_own_hook(exception)
+    if last:
+        _finish()
+    names = [name for name in namespace if type(name) is str and name not in known]
+    return ending, exit_code, value, shown, names, error
+
+
+def _execute(source, filename, namespace):
+    tree = compile(source, filename, "exec", _ONLY_AST | _ALLOW_TOP_LEVEL_AWAIT, True)
+    final = None
+    if tree.body and isinstance(tree.body[-1], _ast.Expr):
+        final = _ast.Expression(tree.body.pop().value)
+    steps = []
+    if tree.body:
+        steps.append(compile(tree, filename, "exec", _ALLOW_TOP_LEVEL_AWAIT, True))
+    if final is not None:
+        steps.append(compile(final, filename, "eval", _ALLOW_TOP_LEVEL_AWAIT, True))
+    del tree
+    if any(step.co_flags & _IS_COROUTINE for step in steps):
+        import asyncio
+
+        value = asyncio.run(_await_steps(steps, namespace))
+    else:
+        value = None
+        for step in steps:
+            value = eval(step, namespace)
+    return value if final is not None else None
+
+
+async def _await_steps(steps, namespace):
+    value = None
+    for step in steps:
+        value = eval(step, namespace)
+        if step.co_flags & _IS_COROUTINE:
+            value = await value
+    return value
+
+
+def _named_result(namespace):
+    for name in ("result", "output", "_"):
+        if name in namespace:
+            return namespace[name]
+    return None
+
+
+def _exit_code(exit_request):
+    code = exit_request.code
+    if code is None:
+        return 0
+    if isinstance(code, int):
+        return code & 0xFF
+    print(code, file=sys.stderr)
+    return 1
+
+
+def _finish():
+    """The end of a Python program: its threads are awaited, its atexit handlers run."""
+    import atexit
+
+    threading = sys.modules.get("threading")
+    try:
+        if threading is not None:
+            threading._shutdown()
+        atexit._run_exitfuncs()
+    except BaseException:
+        sys.excepthook(*sys.exc_info())
+
+
+# --- errors ---------------------------------------------------------------------------------------
+
+
+def _remember_source(source, filename):
+    try:
+        text = source.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        text = source.decode("latin-1")
+    lines = [line + "\n" for line in text.replace("\r\n", "\n").split("\n")]
+    _sources[filename] = (len(text), None, lines, filename)
+    if "linecache" in sys.modules:
+        _seed_linecache(sys.modules["linecache"])
+
+
+def _is_users(frame_filename):
+    """Neither ours, nor the standard library's, nor an installed package's."""
+    return not (frame_filename == _HERE or frame_filename.startswith(("<frozen ", "/usr/")))
+
+
+def _describe(exception, filename):
+    import traceback
+
+    report = traceback.TracebackException.from_exception(exception, compact=True)
+    line = 0
+    if isinstance(exception, SyntaxError) and exception.filename == filename:
+        line = exception.lineno or 0
+    else:
+        for frame in report.stack:
+            if frame.filename == filename:
+                line = frame.lineno
+    _keep_users_frames(report, set())
+    try:
+        message = str(exception)
+        if isinstance(exception, SyntaxError):
+            message = exception.msg
+    except BaseException:
+        message = "<str() of the exception failed>"
+    return type(exception).__name__, message, "".join(report.format()), line
+
+
+def _keep_users_frames(report, seen):
+    if report is None or id(report) in seen:
+        return
+    seen.add(id(report))
+    report.stack[:] = [frame for frame in report.stack if _is_users(frame.filename)]
+    for linked in (report.__cause__, report.__context__, *(getattr(report, "exceptions", None) or ())):
+        _keep_users_frames(linked, seen)
+
+
+def _call_own_hook(exception):
+    """A program may have its own way to show an uncaught exception; the default one is the server's
+    business."""
+    if sys.excepthook is not sys.__excepthook__:
+        try:
+            sys.excepthook(type(exception), exception, exception.__traceback__)
+        except BaseException:
+            sys.__excepthook__(*sys.exc_info())

@@ -1,0 +1,135 @@
+#include "python/zygote/zygote.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/signalfd.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <optional>
+#include <string>
+
+#include "base/result.h"
+#include "base/unique_fd.h"
+#include "python/wire/descriptor_passing.h"
+#include "python/wire/zygote.h"
+#include "python/zygote/box.h"
+#include "python/zygote/interpreter.h"
+
+namespace glovebox::zygote {
+namespace {
+
+// fork() is safe only while no other thread may hold a lock.
+Status RequireSingleThreaded() {
+  DIR* tasks = ::opendir("/proc/self/task");
+  if (tasks == nullptr) return Error::FromErrno("opening /proc/self/task", errno);
+  int count = 0;
+  while (const dirent* entry = ::readdir(tasks)) {  // NOLINT(concurrency-mt-unsafe): own stream
+    if (entry->d_name[0] != '.') ++count;
+  }
+  ::closedir(tasks);
+  if (count == 1) return {};
+  return Error(Errc::kInvalidArgument, "a module imported ahead of requests started " +
+                                           std::to_string(count - 1) +
+                                           " thread(s); boxes cannot be forked from it");
+}
+
+// The interpreter learns from its standard descriptors what kind of streams it has. In a box they
+// are pipes, so it must meet pipes here.
+Status PutPipesOnStdio() {
+  int in[2];
+  int out[2];
+  if (::pipe2(in, O_CLOEXEC) != 0 || ::pipe2(out, O_CLOEXEC) != 0) {
+    return Error::FromErrno("making pipes", errno);
+  }
+  if (::dup3(in[0], 0, 0) < 0 || ::dup3(out[1], 1, 0) < 0) {
+    return Error::FromErrno("placing pipes", errno);
+  }
+  for (const int fd : {in[0], in[1], out[0], out[1]}) ::close(fd);
+  return {};
+}
+
+Status Warm(const wire::ZygoteSetup& setup) {
+  TRY(PutPipesOnStdio());
+  TRY(StartInterpreter(setup));
+  return RequireSingleThreaded();
+}
+
+class Zygote {
+ public:
+  Zygote(int socket_fd, const wire::ZygoteSetup& setup)
+      : socket_fd_(socket_fd), template_(setup) {}
+
+  int Run() {
+    sigset_t child_signal;
+    sigemptyset(&child_signal);
+    sigaddset(&child_signal, SIGCHLD);
+    sigprocmask(SIG_BLOCK, &child_signal, nullptr);
+    const UniqueFd signals(::signalfd(-1, &child_signal, SFD_CLOEXEC | SFD_NONBLOCK));
+    if (!signals) return 1;
+    pollfd watched[] = {{socket_fd_, POLLIN, 0}, {signals.get(), POLLIN, 0}};
+    while (true) {
+      if (::poll(watched, 2, -1) < 0 && errno != EINTR) return 1;
+      if (watched[1].revents != 0) Reap(signals.get());
+      if (watched[0].revents != 0 && !Serve()) return 0;
+    }
+  }
+
+ private:
+  static void Reap(int signal_fd) {
+    signalfd_siginfo info;
+    while (::read(signal_fd, &info, sizeof(info)) > 0) {
+    }
+    while (::waitpid(-1, nullptr, WNOHANG) > 0) {
+    }
+  }
+
+  // One message. False when the server is gone.
+  bool Serve() {
+    wire::ReceivedMessage message;
+    const int error = wire::ReceiveWithDescriptors(socket_fd_, message);
+    const BoxDescriptors descriptors(std::move(message.fds));
+    if (error != 0 || message.payload.empty()) return false;
+    const std::optional<wire::SpawnBox> spawn = wire::DecodeSpawnBox(message.payload);
+    if (!spawn || !descriptors.complete()) return false;
+    wire::BoxBorn born{spawn->box_id, 0};
+    UniqueFd pidfd;
+    const Result<pid_t> pid = ForkBox(template_, spawn->uid, descriptors);
+    if (pid) {
+      pidfd.reset(static_cast<int>(::syscall(SYS_pidfd_open, *pid, 0)));
+      if (!pidfd) born.sys_errno = errno;
+    } else {
+      born.sys_errno = pid.error().sys_errno();
+    }
+    std::vector<int> sent;
+    if (pidfd) sent.push_back(pidfd.get());
+    return wire::SendWithDescriptors(socket_fd_, wire::Encode(born), sent) == 0;
+  }
+
+  int socket_fd_;
+  BoxTemplate template_;
+};
+
+}  // namespace
+
+int RunZygote(int socket_fd) {
+  wire::ReceivedMessage message;
+  if (wire::ReceiveWithDescriptors(socket_fd, message) != 0) return 1;
+  const std::optional<wire::ZygoteSetup> setup = wire::DecodeZygoteSetup(message.payload);
+  if (!setup) return 1;
+  const auto start = std::chrono::steady_clock::now();
+  wire::ZygoteReady ready;
+  if (Status warm = Warm(*setup); !warm) ready.error = warm.error().message();
+  ready.import_seconds =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  if (wire::SendWithDescriptors(socket_fd, wire::Encode(ready), {}) != 0) return 1;
+  if (!ready.error.empty()) return 1;
+  return Zygote(socket_fd, *setup).Run();
+}
+
+}  // namespace glovebox::zygote

@@ -1,0 +1,153 @@
+#include "sandbox/child/enter_box.h"
+
+#include <cstring>
+#include <iterator>
+#include <sched.h>
+#include <sys/prctl.h>
+
+#include "sandbox/child/after_fork.h"
+#include "sandbox/child/identity.h"
+#include "sandbox/child/lockdown.h"
+#include "sandbox/child/mounts.h"
+#include "sandbox/child/syscalls.h"
+#include "sandbox/plan/walls.h"
+
+namespace glovebox::sandbox {
+namespace {
+
+AFTER_FORK ChildFailure Check(ChildStage stage, int error, std::uint16_t detail = 0) noexcept {
+  return error == 0 ? ChildFailure{} : ChildFailure{stage, 0, detail, error};
+}
+
+AFTER_FORK bool Stands(const BoxPlan& plan, Wall wall) noexcept {
+  return Walls::FromTrustedBits(plan.walls).stands(wall);
+}
+
+// First, so that everything later is charged to the box. The descriptors were opened by the server,
+// whose credentials the kernel checks, not ours.
+AFTER_FORK ChildFailure JoinCgroups(const BoxPlan& plan) noexcept {
+  for (std::uint16_t i = 0; i < plan.cgroup_fd_count; ++i) {
+    if (syscall(SYS_write, plan.cgroup_fds[i], "0", 1) != 1) {
+      return Check(ChildStage::kCgroups, errno, i);
+    }
+  }
+  return {};
+}
+
+AFTER_FORK ChildFailure NewNamespaces(const BoxPlan& plan) noexcept {
+  int flags = 0;
+  if (Stands(plan, Wall::kRoot)) flags |= CLONE_NEWNS;
+  if (Stands(plan, Wall::kIpcNamespace)) flags |= CLONE_NEWIPC | CLONE_NEWUTS;
+  if (Stands(plan, Wall::kCgroup)) flags |= CLONE_NEWCGROUP;
+  return Check(ChildStage::kNamespaces, ErrnoOf(syscall(SYS_unshare, flags)));
+}
+
+// The template's mounts are read-only and may be shared; whatever can be written is fresh.
+AFTER_FORK ChildFailure FreshMounts(const BoxPlan& plan) noexcept {
+  if (!Stands(plan, Wall::kRoot)) return {};
+  for (std::uint16_t i = 0; i < plan.fresh_mount_count; ++i) {
+    const int error = MountFreshTmpfs(plan.fresh_mounts[i], plan.fresh_mount_owner);
+    if (error != 0) return Check(ChildStage::kFreshMounts, error, i);
+  }
+  // A procfs shows the PID namespace of its mounter; without one of our own it would be the host's.
+  if (!Stands(plan, Wall::kPidNamespace)) return {};
+  return Check(ChildStage::kFreshMounts, MountFreshProc(), plan.fresh_mount_count);
+}
+
+AFTER_FORK ChildFailure HostName(const BoxPlan& plan) noexcept {
+  if (!Stands(plan, Wall::kIpcNamespace)) return {};
+  return Check(ChildStage::kHostName,
+               ErrnoOf(syscall(SYS_sethostname, plan.host_name, strlen(plan.host_name))));
+}
+
+AFTER_FORK ChildFailure Identity(const BoxPlan& plan) noexcept {
+  if (!Stands(plan, Wall::kIdentity)) return {};
+  return Check(ChildStage::kIdentity, BecomeUser(plan.uid));
+}
+
+AFTER_FORK ChildFailure UserNamespace(const BoxPlan& plan) noexcept {
+  if (!Stands(plan, Wall::kIdentity)) return {};
+  return Check(ChildStage::kUserNamespace, EnterUserNamespace(plan.inner_uid_map));
+}
+
+// The current folder is a descriptor too: from here on it lies inside the box.
+AFTER_FORK ChildFailure WorkFolder(const BoxPlan& plan) noexcept {
+  const char* folder = Stands(plan, Wall::kRoot) ? plan.work_folder : "/";
+  return Check(ChildStage::kWorkFolder, ErrnoOf(syscall(SYS_chdir, folder)));
+}
+
+AFTER_FORK ChildFailure Keyring(const BoxPlan& plan) noexcept {
+  if (!Stands(plan, Wall::kIdentity)) return {};
+  return Check(ChildStage::kKeyring, JoinFreshKeyring());
+}
+
+AFTER_FORK ChildFailure Limits(const BoxPlan& plan) noexcept {
+  if (!Stands(plan, Wall::kRlimits)) return {};
+  std::uint16_t detail = 0;
+  const int error = SetLimits(plan.limits, plan.limit_count, &detail);
+  return Check(ChildStage::kLimits, error, detail);
+}
+
+AFTER_FORK ChildFailure Capabilities(const BoxPlan& plan) noexcept {
+  if (!Stands(plan, Wall::kIdentity)) return {};
+  return Check(ChildStage::kCapabilities, DropCapabilities());
+}
+
+AFTER_FORK ChildFailure NoNewPrivs(const BoxPlan& plan) noexcept {
+  // An unprivileged Landlock domain or filter needs it; so does the identity wall, against setuid.
+  if (!Stands(plan, Wall::kIdentity) && !Stands(plan, Wall::kLandlock) &&
+      !Stands(plan, Wall::kSeccomp)) {
+    return {};
+  }
+  return Check(ChildStage::kNoNewPrivs, SetNoNewPrivs());
+}
+
+AFTER_FORK ChildFailure ProcessFlags(const BoxPlan& plan) noexcept {
+  if (!Stands(plan, Wall::kIdentity)) return {};
+  return Check(ChildStage::kProcessFlags, SetProcessFlags());
+}
+
+AFTER_FORK ChildFailure Landlock(const BoxPlan& plan) noexcept {
+  if (!Stands(plan, Wall::kLandlock)) return {};
+  std::uint16_t detail = 0;
+  const int error = ApplyLandlock(plan.landlock, &detail);
+  return Check(ChildStage::kLandlock, error, detail);
+}
+
+AFTER_FORK ChildFailure Filter(const BoxPlan& plan) noexcept {
+  if (!Stands(plan, Wall::kSeccomp)) return {};
+  return Check(ChildStage::kSeccomp, ApplyFilter(plan.filter, plan.filter_length));
+}
+
+using Step = ChildFailure (*)(const BoxPlan&) noexcept;
+
+AFTER_FORK ChildFailure RunSteps(const Step* steps, std::size_t count,
+                                 const BoxPlan& plan) noexcept {
+  for (std::size_t i = 0; i < count; ++i) {
+    if (const ChildFailure failure = steps[i](plan); failure.failed()) return failure;
+  }
+  return {};
+}
+
+// The order is the argument (docs/threat-model.md, "Entering the box"): charged before anything is
+// allocated; mounts and host name while the zygote's privileges last; the uid before its user
+// namespace, which maps it; limits before capabilities are gone, because no step needs more than
+// they allow; no_new_privs before Python exists.
+constexpr Step kEnterSteps[] = {&JoinCgroups, &NewNamespaces, &FreshMounts, &HostName,
+                                &Identity,    &UserNamespace, &WorkFolder,  &Keyring,
+                                &Limits,      &Capabilities,  &NoNewPrivs};
+
+// seccomp last, so that the filter need not allow our own set-up.
+constexpr Step kLockSteps[] = {&ProcessFlags, &Landlock, &Filter};
+
+}  // namespace
+
+AFTER_FORK ChildFailure EnterBox(const BoxPlan& plan) noexcept {
+  return RunSteps(kEnterSteps, std::size(kEnterSteps), plan);
+}
+
+AFTER_FORK ChildFailure LockPython(const BoxPlan& plan) noexcept {
+  return RunSteps(kLockSteps, std::size(kLockSteps), plan);
+}
+
+}  // namespace glovebox::sandbox

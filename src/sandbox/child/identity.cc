@@ -1,0 +1,69 @@
+#include "sandbox/child/identity.h"
+
+#include <fcntl.h>
+#include <linux/capability.h>
+#include <linux/keyctl.h>
+#include <linux/securebits.h>
+#include <sched.h>
+#include <sys/prctl.h>
+
+#include <cstring>
+
+#include "sandbox/child/after_fork.h"
+#include "sandbox/child/syscalls.h"
+
+namespace glovebox::sandbox {
+namespace {
+
+AFTER_FORK int WriteWhole(const char* path, const char* text) noexcept {
+  const long fd = syscall(SYS_openat, AT_FDCWD, path, O_WRONLY | O_CLOEXEC);
+  if (fd < 0) return errno;
+  const int error = ErrnoOf(syscall(SYS_write, fd, text, strlen(text)));
+  syscall(SYS_close, fd);
+  return error;
+}
+
+}  // namespace
+
+AFTER_FORK int BecomeUser(uid_t id) noexcept {
+  if (syscall(SYS_setgroups, 0, nullptr) < 0) return errno;
+  if (syscall(SYS_setresgid, id, id, id) < 0) return errno;
+  return ErrnoOf(syscall(SYS_setresuid, id, id, id));
+}
+
+AFTER_FORK int EnterUserNamespace(const char* map) noexcept {
+  // A change of uid made the process undumpable, and an undumpable process's /proc files belong to
+  // root: it could not write its own map.
+  if (prctl(PR_SET_DUMPABLE, 1, 0, 0, 0) != 0) return errno;
+  if (syscall(SYS_unshare, CLONE_NEWUSER) < 0) return errno;
+  if (const int error = WriteWhole("/proc/self/setgroups", "deny"); error != 0) return error;
+  if (const int error = WriteWhole("/proc/self/uid_map", map); error != 0) return error;
+  return WriteWhole("/proc/self/gid_map", map);
+}
+
+AFTER_FORK int DropCapabilities() noexcept {
+  constexpr unsigned long kBits = SECBIT_NOROOT | SECBIT_NOROOT_LOCKED | SECBIT_NO_SETUID_FIXUP |
+                                  SECBIT_NO_SETUID_FIXUP_LOCKED | SECBIT_KEEP_CAPS_LOCKED |
+                                  SECBIT_NO_CAP_AMBIENT_RAISE | SECBIT_NO_CAP_AMBIENT_RAISE_LOCKED;
+  if (prctl(PR_SET_SECUREBITS, kBits, 0, 0, 0) != 0) return errno;
+  if (prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0) != 0) return errno;
+  for (unsigned long capability = 0; capability < 64; ++capability) {
+    if (prctl(PR_CAPBSET_DROP, capability, 0, 0, 0) != 0) {
+      if (errno == EINVAL && capability > CAP_LAST_CAP) break;  // past this kernel's last one
+      return errno;
+    }
+  }
+  __user_cap_header_struct header = {_LINUX_CAPABILITY_VERSION_3, 0};
+  __user_cap_data_struct none[2] = {};
+  if (syscall(SYS_capset, &header, none) < 0) return errno;
+  // Verified by doing: nothing may lead back.
+  if (syscall(SYS_setresuid, 0, 0, 0) == 0) return EISDIR;
+  return 0;
+}
+
+AFTER_FORK int JoinFreshKeyring() noexcept {
+  if (syscall(SYS_keyctl, KEYCTL_JOIN_SESSION_KEYRING, nullptr) >= 0) return 0;
+  return errno == ENOSYS ? 0 : errno;  // a kernel without keyrings has none to leak
+}
+
+}  // namespace glovebox::sandbox

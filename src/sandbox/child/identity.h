@@ -1,0 +1,23 @@
+#pragma once
+
+#include "sandbox/plan/child_plan.h"
+
+namespace glovebox::sandbox {
+
+// Real, effective and saved ids at once, no supplementary groups. Preconditions: CAP_SETUID and
+// CAP_SETGID in the current user namespace.
+int BecomeUser(uid_t id) noexcept;
+
+// A user namespace in which the caller's one uid and gid have the name `map` gives them. Needs no
+// privilege; groups can never be changed inside. Leaves the caller with every capability *in that
+// namespace* until DropCapabilities().
+int EnterUserNamespace(const char* map) noexcept;
+
+// No capability in any set, none to be regained: bounding set emptied, securebits locked. Tries to
+// become uid 0 again and fails with EISDIR (never a real answer here) when that works.
+int DropCapabilities() noexcept;
+
+// A session keyring of its own: the inherited one crosses every namespace.
+int JoinFreshKeyring() noexcept;
+
+}  // namespace glovebox::sandbox

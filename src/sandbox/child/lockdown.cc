@@ -1,0 +1,113 @@
+#include "sandbox/child/lockdown.h"
+
+#include <fcntl.h>
+#include <linux/seccomp.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+
+#include "sandbox/child/after_fork.h"
+#include "sandbox/child/syscalls.h"
+
+#ifndef PR_SET_MDWE
+#define PR_SET_MDWE 65
+#define PR_MDWE_REFUSE_EXEC_GAIN 1
+#endif
+
+namespace glovebox::sandbox {
+namespace {
+
+struct LandlockRulesetAttr {
+  std::uint64_t handled_fs;
+  std::uint64_t handled_net;
+  std::uint64_t scoped;
+};
+
+struct __attribute__((packed)) LandlockPathBeneathAttr {
+  std::uint64_t allowed;
+  std::int32_t parent_fd;
+};
+
+constexpr int kLandlockRulePathBeneath = 1;
+
+// Older kernels refuse a longer struct than theirs unless the rest is zero; pass what is used.
+AFTER_FORK std::uint64_t AttrSize(const LandlockPlan& plan) noexcept {
+  if (plan.scoped != 0) return 24;
+  return plan.handled_net != 0 ? 16 : 8;
+}
+
+AFTER_FORK int AddRule(int ruleset_fd, const LandlockRule& rule) noexcept {
+  const long path_fd = syscall(SYS_openat, AT_FDCWD, rule.path, O_PATH | O_CLOEXEC);
+  if (path_fd < 0) return errno;
+  const LandlockPathBeneathAttr attr = {rule.allowed, static_cast<std::int32_t>(path_fd)};
+  const int error =
+      ErrnoOf(syscall(kSysLandlockAddRule, ruleset_fd, kLandlockRulePathBeneath, &attr, 0));
+  syscall(SYS_close, path_fd);
+  return error;
+}
+
+}  // namespace
+
+AFTER_FORK int SetLimits(const LimitEntry* limits, std::uint16_t count,
+                         std::uint16_t* detail) noexcept {
+  for (std::uint16_t i = 0; i < count; ++i) {
+    const struct rlimit64 limit = {limits[i].value, limits[i].value};
+    if (syscall(SYS_prlimit64, 0, limits[i].resource, &limit, nullptr) < 0) {
+      *detail = i;
+      return errno;
+    }
+  }
+  return 0;
+}
+
+AFTER_FORK int ArrangeDescriptors(const DescriptorMove* moves, std::uint16_t count,
+                                  int first_closed) noexcept {
+  for (std::uint16_t i = 0; i < count; ++i) {
+    // dup3 clears close-on-exec on the copy.
+    if (syscall(SYS_dup3, moves[i].from, moves[i].to, 0) < 0) return errno;
+  }
+  return ErrnoOf(syscall(kSysCloseRange, static_cast<unsigned>(first_closed), ~0u, 0));
+}
+
+AFTER_FORK int ClearSignalMask() noexcept {
+  const std::uint64_t none = 0;
+  return ErrnoOf(syscall(SYS_rt_sigprocmask, 2 /* SIG_SETMASK */, &none, nullptr, sizeof(none)));
+}
+
+AFTER_FORK int SetNoNewPrivs() noexcept {
+  return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 ? 0 : errno;
+}
+
+AFTER_FORK int SetProcessFlags() noexcept {
+  if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) != 0) return errno;
+  if (prctl(PR_SET_MDWE, PR_MDWE_REFUSE_EXEC_GAIN, 0, 0, 0) != 0 && errno != EINVAL) return errno;
+  constexpr unsigned long kMisfeatures[] = {PR_SPEC_STORE_BYPASS, PR_SPEC_INDIRECT_BRANCH};
+  for (const unsigned long misfeature : kMisfeatures) {
+    const int state = prctl(PR_GET_SPECULATION_CTRL, misfeature, 0, 0, 0);
+    const bool settable = state > 0 && (static_cast<unsigned>(state) & PR_SPEC_PRCTL) != 0;
+    if (!settable) continue;  // not affected, or not ours to set on this machine
+    if (prctl(PR_SET_SPECULATION_CTRL, misfeature, PR_SPEC_DISABLE, 0, 0) != 0) return errno;
+  }
+  return 0;
+}
+
+AFTER_FORK int ApplyLandlock(const LandlockPlan& plan, std::uint16_t* detail) noexcept {
+  const LandlockRulesetAttr attr = {plan.handled_fs, plan.handled_net, plan.scoped};
+  const long ruleset_fd = syscall(kSysLandlockCreateRuleset, &attr, AttrSize(plan), 0);
+  if (ruleset_fd < 0) return errno;
+  for (std::uint16_t i = 0; i < plan.rule_count; ++i) {
+    if (const int error = AddRule(static_cast<int>(ruleset_fd), plan.rules[i]); error != 0) {
+      *detail = i;
+      return error;
+    }
+  }
+  const int error = ErrnoOf(syscall(kSysLandlockRestrictSelf, ruleset_fd, 0));
+  syscall(SYS_close, ruleset_fd);
+  return error;
+}
+
+AFTER_FORK int ApplyFilter(const sock_filter* filter, std::uint16_t length) noexcept {
+  const sock_fprog program = {length, const_cast<sock_filter*>(filter)};
+  return ErrnoOf(syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &program));
+}
+
+}  // namespace glovebox::sandbox

@@ -1,0 +1,26 @@
+#pragma once
+
+#include "sandbox/plan/child_plan.h"
+
+namespace glovebox::sandbox {
+
+int SetLimits(const LimitEntry* limits, std::uint16_t count, std::uint16_t* detail) noexcept;
+
+// Moves the named descriptors to their places and closes every other one from `first_closed` on.
+int ArrangeDescriptors(const DescriptorMove* moves, std::uint16_t count, int first_closed) noexcept;
+
+// Empty signal mask; what untrusted code starts with. A blocked mask survives fork and exec.
+int ClearSignalMask() noexcept;
+
+int SetNoNewPrivs() noexcept;
+
+// Undumpable (no core, no /proc peeking by a sibling), no writable-and-executable memory, no
+// speculative store bypass, where the kernel and the processor know these.
+int SetProcessFlags() noexcept;
+
+int ApplyLandlock(const LandlockPlan& plan, std::uint16_t* detail) noexcept;
+
+// Nothing of ours runs after this that is not in the filter.
+int ApplyFilter(const sock_filter* filter, std::uint16_t length) noexcept;
+
+}  // namespace glovebox::sandbox

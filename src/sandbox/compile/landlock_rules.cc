@@ -1,0 +1,94 @@
+#include "sandbox/compile/landlock_rules.h"
+
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+namespace glovebox::sandbox {
+namespace {
+
+// The kernel's interface (uapi/linux/landlock.h); written out because distributions' headers stop
+// at an older ABI than their kernels.
+constexpr std::uint64_t kExecute = 1ull << 0;
+constexpr std::uint64_t kWriteFile = 1ull << 1;
+constexpr std::uint64_t kReadFile = 1ull << 2;
+constexpr std::uint64_t kReadDir = 1ull << 3;
+constexpr std::uint64_t kMakeChar = 1ull << 6;
+constexpr std::uint64_t kMakeSocket = 1ull << 9;
+constexpr std::uint64_t kMakeBlock = 1ull << 11;
+constexpr std::uint64_t kAbi1Last = 1ull << 12;
+constexpr std::uint64_t kRefer = 1ull << 13;        // ABI 2
+constexpr std::uint64_t kTruncate = 1ull << 14;     // ABI 3
+constexpr std::uint64_t kIoctlDevice = 1ull << 15;  // ABI 5
+constexpr std::uint64_t kResolveUnix = 1ull << 16;  // ABI 9
+constexpr std::uint64_t kBindTcp = 1ull << 0;       // ABI 4
+constexpr std::uint64_t kConnectTcp = 1ull << 1;
+constexpr std::uint64_t kScopeAbstractUnix = 1ull << 0;  // ABI 6
+constexpr std::uint64_t kScopeSignal = 1ull << 1;
+
+constexpr std::uint64_t kFileRights = kExecute | kWriteFile | kReadFile | kTruncate | kIoctlDevice;
+
+bool Exists(const std::string& path) {
+  struct stat info;
+  return ::stat(path.c_str(), &info) == 0;
+}
+
+bool IsDirectory(const std::string& path) {
+  struct stat info;
+  return ::stat(path.c_str(), &info) == 0 && S_ISDIR(info.st_mode);
+}
+
+}  // namespace
+
+int LandlockAbi() {
+  constexpr long kCreateRuleset = 444;
+  constexpr unsigned kVersionFlag = 1;
+  const long abi = syscall(kCreateRuleset, nullptr, 0, kVersionFlag);
+  return abi > 0 ? static_cast<int>(abi) : 0;
+}
+
+LandlockMasks MasksForAbi(int abi) {
+  LandlockMasks masks;
+  if (abi >= 1) masks.fs = (kAbi1Last << 1) - 1;
+  if (abi >= 2) masks.fs |= kRefer;
+  if (abi >= 3) masks.fs |= kTruncate;
+  if (abi >= 4) masks.net = kBindTcp | kConnectTcp;
+  if (abi >= 5) masks.fs |= kIoctlDevice;
+  if (abi >= 6) masks.scoped = kScopeAbstractUnix | kScopeSignal;
+  if (abi >= 9) masks.fs |= kResolveUnix;
+  return masks;
+}
+
+std::vector<std::string> MissingWithLandlockAbi(int abi) {
+  std::vector<std::string> missing;
+  if (abi < 1) missing.emplace_back("files");
+  if (abi < 3) missing.emplace_back("truncation");
+  if (abi < 4) missing.emplace_back("TCP");
+  if (abi < 5) missing.emplace_back("device ioctls");
+  if (abi < 6) missing.emplace_back("signals and abstract sockets");
+  return missing;
+}
+
+std::vector<LandlockGrant> CompileLandlock(const policy::BoxPolicy& policy, int abi) {
+  const std::uint64_t known = MasksForAbi(abi).fs;
+  const std::uint64_t writable =
+      known & ~(kExecute | kMakeChar | kMakeBlock | kMakeSocket | kIoctlDevice | kResolveUnix);
+  std::vector<LandlockGrant> grants;
+  const auto grant = [&](const std::string& path, std::uint64_t rights) {
+    // The kernel refuses a directory's rights on a file.
+    grants.push_back({path, known & rights & (IsDirectory(path) ? ~0ull : kFileRights)});
+  };
+  for (const policy::RootItem& item : policy.root) {
+    if (item.optional && !Exists(item.path)) continue;
+    if (item.kind == policy::RootItemKind::kBind) grant(item.path, kReadFile | kReadDir);
+    if (item.kind == policy::RootItemKind::kDevice) grant(item.path, kReadFile | kWriteFile);
+    if (item.kind == policy::RootItemKind::kFile) grant(item.path, kReadFile);
+  }
+  grant("/proc", kReadFile | kReadDir);
+  for (const policy::TmpfsItem& item : policy.tmpfs) {
+    grants.push_back({item.path, writable});
+  }
+  return grants;
+}
+
+}  // namespace glovebox::sandbox

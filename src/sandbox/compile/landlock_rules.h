@@ -1,0 +1,38 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "policy/box_policy.h"
+#include "sandbox/plan/child_plan.h"
+
+namespace glovebox::sandbox {
+
+// What a Landlock ABI version can enforce, as the masks of its system calls.
+struct LandlockMasks {
+  std::uint64_t fs = 0;
+  std::uint64_t net = 0;
+  std::uint64_t scoped = 0;
+};
+
+// The kernel's ABI version; 0 when it has no Landlock or it is switched off.
+int LandlockAbi();
+
+// Everything `abi` knows. Each claim a lower ABI cannot hold is named by MissingWithLandlockAbi().
+LandlockMasks MasksForAbi(int abi);
+
+// For people: what this ABI leaves to the other walls ("TCP", "signals", ...); empty from 6 on.
+std::vector<std::string> MissingWithLandlockAbi(int abi);
+
+struct LandlockGrant {
+  std::string path;
+  std::uint64_t allowed = 0;
+};
+
+// Read what the root binds, its files and /proc; read and write the device nodes; everything but
+// execution, sockets and device nodes under the tmpfs. Nothing may be executed, no TCP port is
+// granted. "/" itself is not granted (rules reach downward), so it cannot be listed.
+std::vector<LandlockGrant> CompileLandlock(const policy::BoxPolicy& policy, int abi);
+
+}  // namespace glovebox::sandbox

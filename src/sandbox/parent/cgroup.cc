@@ -1,0 +1,267 @@
+#include "sandbox/parent/cgroup.h"
+
+#include <fcntl.h>
+#include <sys/eventfd.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <chrono>
+#include <csignal>
+#include <filesystem>
+#include <thread>
+
+#include "base/file.h"
+#include "base/text.h"
+
+namespace glovebox::sandbox {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int kCpuPeriodUs = 100'000;
+
+std::uint64_t ParseNumber(std::string_view text) {
+  std::uint64_t number = 0;
+  const std::string_view trimmed = Trim(text);
+  std::from_chars(trimmed.data(), trimmed.data() + trimmed.size(), number);
+  return number;
+}
+
+std::vector<std::string> DistinctDirectories(const std::vector<ControllerPlace>& places) {
+  std::vector<std::string> out;
+  for (const ControllerPlace& place : places) {
+    if (std::find(out.begin(), out.end(), place.directory) == out.end()) {
+      out.push_back(place.directory);
+    }
+  }
+  return out;
+}
+
+bool KillInside(const std::string& directory) {
+  const std::string procs = ReadFile(directory + "/cgroup.procs").value_or("");
+  bool empty = true;
+  for (const std::string_view line : Split(procs, '\n')) {
+    const auto pid = static_cast<pid_t>(ParseNumber(line));
+    if (pid <= 0) continue;
+    empty = false;
+    ::kill(pid, SIGKILL);
+  }
+  return empty;
+}
+
+// Kills until nothing is inside. A dying process stays listed until it is reaped, so this waits.
+bool KillUntilEmpty(const std::vector<std::string>& directories) {
+  for (int attempt = 0; attempt < 400; ++attempt) {
+    bool empty = true;
+    for (const std::string& directory : directories) {
+      const std::string kill_file = directory + "/cgroup.kill";  // v2 only: the kernel's own loop
+      if (::access(kill_file.c_str(), W_OK) == 0) static_cast<void>(WriteExisting(kill_file, "1"));
+      empty = KillInside(directory) && empty;
+    }
+    if (empty) return true;
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+  return false;
+}
+
+void RemoveDirectory(const std::string& directory) {
+  // The last process may be gone from the list and not yet from the group: EBUSY for a moment.
+  for (int attempt = 0; attempt < 200; ++attempt) {
+    if (::rmdir(directory.c_str()) == 0 || errno != EBUSY) return;
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+}
+
+// What a killed server left under our name: kill, then remove, deepest first.
+void Sweep(const std::string& branch) {
+  std::vector<std::string> slots;
+  std::error_code error;
+  for (const fs::directory_entry& entry : fs::directory_iterator(branch, error)) {
+    if (entry.is_directory(error)) slots.push_back(entry.path().string());
+  }
+  KillUntilEmpty(slots);
+  for (const std::string& slot : slots) RemoveDirectory(slot);
+  RemoveDirectory(branch);
+}
+
+Status MakeDirectory(const std::string& path) {
+  if (::mkdir(path.c_str(), 0755) != 0) return Error::FromErrno("making cgroup " + path, errno);
+  return {};
+}
+
+Result<UniqueFd> WatchOom(const std::string& directory) {
+  UniqueFd event(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+  if (!event) return Error::FromErrno("eventfd", errno);
+  const std::string control = directory + "/memory.oom_control";
+  const UniqueFd watched(::open(control.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!watched) return Error::FromErrno("opening " + control, errno);
+  const std::string line = std::to_string(event.get()) + " " + std::to_string(watched.get());
+  TRY(WriteExisting(directory + "/cgroup.event_control", line));
+  return event;
+}
+
+}  // namespace
+
+std::string CgroupSlot::File(std::string_view controller, std::string_view name) const {
+  for (const ControllerPlace& place : places_) {
+    if (place.controller == controller) return place.directory + "/" + std::string(name);
+  }
+  return {};
+}
+
+std::uint64_t CgroupSlot::Number(std::string_view controller, std::string_view file) const {
+  return ParseNumber(ReadFile(File(controller, file)).value_or("0"));
+}
+
+std::uint64_t CgroupSlot::Field(std::string_view controller, std::string_view file,
+                                std::string_view key) const {
+  const std::string text = ReadFile(File(controller, file)).value_or("");
+  for (const std::string_view line : Split(text, '\n')) {
+    if (line.starts_with(key) && line.size() > key.size() && line[key.size()] == ' ') {
+      return ParseNumber(line.substr(key.size() + 1));
+    }
+  }
+  return 0;
+}
+
+bool CgroupSlot::IsV2(std::string_view controller) const {
+  return std::any_of(places_.begin(), places_.end(), [&](const ControllerPlace& place) {
+    return place.controller == controller && place.version == CgroupVersion::kV2;
+  });
+}
+
+Status CgroupSlot::SetMemory(std::uint64_t bytes) {
+  const std::string value = std::to_string(bytes);
+  if (IsV2("memory")) {
+    TRY(WriteExisting(File("memory", "memory.max"), value));
+    const std::string swap = File("memory", "memory.swap.max");
+    if (::access(swap.c_str(), W_OK) == 0) TRY(WriteExisting(swap, "0"));
+    return {};
+  }
+  // memory+swap may never be below memory: which one moves first depends on the direction.
+  const std::string memory = File("memory", "memory.limit_in_bytes");
+  const std::string with_swap = File("memory", "memory.memsw.limit_in_bytes");
+  const bool counts_swap = ::access(with_swap.c_str(), W_OK) == 0;
+  if (!counts_swap) {
+    TRY(WriteExisting(memory, value));
+    return WriteExisting(File("memory", "memory.swappiness"), "0");
+  }
+  if (WriteExisting(memory, value)) return WriteExisting(with_swap, value);
+  TRY(WriteExisting(with_swap, value));
+  return WriteExisting(memory, value);
+}
+
+Status CgroupSlot::SetLimits(const CgroupLimits& limits) {
+  TRY(SetMemory(limits.memory_bytes_max));
+  TRY(WriteExisting(File("pids", "pids.max"), std::to_string(limits.processes_max)));
+  if (File("cpu", "").empty()) return {};
+  const std::string quota = std::to_string(static_cast<int>(limits.cpus_max * kCpuPeriodUs));
+  if (IsV2("cpu")) {
+    return WriteExisting(File("cpu", "cpu.max"), quota + " " + std::to_string(kCpuPeriodUs));
+  }
+  const std::string quota_file = File("cpu", "cpu.cfs_quota_us");
+  if (::access(quota_file.c_str(), W_OK) != 0) return {};  // a kernel without CFS bandwidth
+  return WriteExisting(quota_file, quota);
+}
+
+Status CgroupSlot::Prepare(const CgroupLimits& limits) {
+  TRY(SetLimits(limits));
+  if (IsV2("memory")) {
+    TRY(WriteExisting(File("memory", "memory.oom.group"), "1"));
+    // Writing resets the peak from Linux 6.12 on; before, it cannot be reset.
+    static_cast<void>(WriteExisting(File("memory", "memory.peak"), "0"));
+  } else {
+    TRY(WriteExisting(File("memory", "memory.max_usage_in_bytes"), "0"));
+  }
+  start_ = RawUsage();
+  return {};
+}
+
+CgroupUsage CgroupSlot::RawUsage() const {
+  CgroupUsage usage;
+  if (IsV2("memory")) {
+    usage.memory_peak_bytes = Number("memory", "memory.peak");
+    usage.oom_kills = Field("memory", "memory.events", "oom_kill");
+  } else {
+    usage.memory_peak_bytes = Number("memory", "memory.max_usage_in_bytes");
+    usage.oom_kills = Field("memory", "memory.oom_control", "oom_kill");
+  }
+  if (IsV2("cpu")) {
+    usage.cpu_us = Field("cpu", "cpu.stat", "usage_usec");
+  } else if (!File("cpuacct", "").empty()) {
+    usage.cpu_us = Number("cpuacct", "cpuacct.usage") / 1000;
+  }
+  usage.processes_refused = Field("pids", "pids.events", "max");
+  return usage;
+}
+
+CgroupUsage CgroupSlot::Usage() const {
+  CgroupUsage usage = RawUsage();
+  usage.cpu_us -= std::min(start_.cpu_us, usage.cpu_us);
+  usage.oom_kills -= std::min(start_.oom_kills, usage.oom_kills);
+  usage.processes_refused -= std::min(start_.processes_refused, usage.processes_refused);
+  return usage;
+}
+
+bool CgroupSlot::KillAll() const { return KillUntilEmpty(directories_); }
+
+CgroupSlot::~CgroupSlot() {
+  if (directories_.empty()) return;  // moved from
+  KillAll();
+  for (const std::string& directory : directories_) RemoveDirectory(directory);
+}
+
+Result<CgroupTree> CgroupTree::Create(const CgroupLayout& layout, const std::string& name) {
+  for (const std::string_view needed : {"memory", "pids"}) {
+    if (layout.Find(needed) == nullptr) {
+      return Error(Errc::kUnsupported, "this host has no '" + std::string(needed) +
+                                           "' cgroup controller, which the limits need");
+    }
+  }
+  CgroupTree tree;
+  tree.places_ = layout.places;
+  for (ControllerPlace& place : tree.places_) place.directory += "/" + name;
+  tree.directories_ = DistinctDirectories(tree.places_);
+  for (const std::string& directory : tree.directories_) {
+    if (::access(directory.c_str(), F_OK) == 0) {
+      tree.had_leftovers_ = true;
+      Sweep(directory);
+    }
+    TRY(MakeDirectory(directory));
+  }
+  for (const ControllerPlace& place : tree.places_) {
+    if (place.version != CgroupVersion::kV2) continue;
+    const std::string enable = "+" + place.controller;
+    const std::string parent = fs::path(place.directory).parent_path().string();
+    TRY(WriteExisting(parent + "/cgroup.subtree_control", enable));
+    TRY(WriteExisting(place.directory + "/cgroup.subtree_control", enable));
+  }
+  return tree;
+}
+
+CgroupTree::~CgroupTree() {
+  for (const std::string& directory : directories_) RemoveDirectory(directory);
+}
+
+Result<CgroupSlot> CgroupTree::MakeSlot(std::uint32_t number) const {
+  CgroupSlot slot;
+  slot.places_ = places_;
+  for (ControllerPlace& place : slot.places_) place.directory += "/box-" + std::to_string(number);
+  for (const std::string& directory : DistinctDirectories(slot.places_)) {
+    TRY(MakeDirectory(directory));
+    slot.directories_.push_back(directory);
+    const std::string procs = directory + "/cgroup.procs";
+    slot.join_owned_.emplace_back(::open(procs.c_str(), O_WRONLY | O_CLOEXEC));
+    if (!slot.join_owned_.back()) return Error::FromErrno("opening " + procs, errno);
+    slot.join_fds_.push_back(slot.join_owned_.back().get());
+  }
+  if (!slot.IsV2("memory")) {
+    const fs::path oom_control = slot.File("memory", "memory.oom_control");
+    slot.oom_event_ = TRY(WatchOom(oom_control.parent_path().string()));
+  }
+  return slot;
+}
+
+}  // namespace glovebox::sandbox

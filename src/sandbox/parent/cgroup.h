@@ -1,0 +1,93 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "base/unique_fd.h"
+#include "sandbox/parent/cgroup_layout.h"
+
+namespace glovebox::sandbox {
+
+struct CgroupLimits {
+  std::uint64_t memory_bytes_max = 0;
+  std::uint32_t processes_max = 0;
+  double cpus_max = 1.0;
+};
+
+struct CgroupUsage {
+  std::uint64_t memory_peak_bytes = 0;
+  std::uint64_t cpu_us = 0;
+  std::uint64_t oom_kills = 0;      // since Prepare()
+  std::uint64_t processes_refused = 0;  // forks that hit the limit since Prepare()
+};
+
+// The groups of one box, one directory per hierarchy, used again and again: making and removing
+// them costs four times as much as resetting them.
+class CgroupSlot {
+ public:
+  CgroupSlot(CgroupSlot&&) = default;
+  CgroupSlot& operator=(CgroupSlot&&) = delete;
+  ~CgroupSlot();  // kills what is inside and removes the directories
+
+  // Files into which the box writes "0" to join. Owned by the slot.
+  const std::vector<int>& join_fds() const { return join_fds_; }
+
+  // v1 tells of an out-of-memory kill here (readable); -1 on v2, where the whole group dies at once.
+  int oom_event_fd() const { return oom_event_.get(); }
+
+  // Sets the limits and starts counting anew. Precondition: nobody is inside.
+  Status Prepare(const CgroupLimits& limits);
+
+  // New limits for whoever is inside; the counters go on.
+  Status SetLimits(const CgroupLimits& limits);
+
+  CgroupUsage Usage() const;
+
+  // Kills everything inside until nothing is left; false when something survived 2 seconds of it.
+  bool KillAll() const;
+
+ private:
+  friend class CgroupTree;
+  CgroupSlot() = default;
+  std::string File(std::string_view controller, std::string_view name) const;
+  std::uint64_t Number(std::string_view controller, std::string_view file) const;
+  std::uint64_t Field(std::string_view controller, std::string_view file,
+                      std::string_view key) const;
+  bool IsV2(std::string_view controller) const;
+  CgroupUsage RawUsage() const;
+  Status SetMemory(std::uint64_t bytes);
+
+  std::vector<ControllerPlace> places_;  // directory = this slot's own
+  std::vector<std::string> directories_;
+  std::vector<UniqueFd> join_owned_;
+  std::vector<int> join_fds_;
+  UniqueFd oom_event_;
+  CgroupUsage start_;
+};
+
+// Our own branch of every hierarchy this host offers, named after the uid range, which is ours
+// alone: whatever stands there under that name at the start was left by a server that was killed.
+class CgroupTree {
+ public:
+  // Sweeps leftovers, makes the branches. `leftovers` says whether there were any. A host without a
+  // memory or pids controller that we can use is kUnsupported, with the reason.
+  static Result<CgroupTree> Create(const CgroupLayout& layout, const std::string& name);
+
+  CgroupTree(CgroupTree&&) = default;
+  CgroupTree& operator=(CgroupTree&&) = delete;
+  ~CgroupTree();  // removes the branches. Precondition: all slots are gone.
+
+  Result<CgroupSlot> MakeSlot(std::uint32_t number) const;
+  bool had_leftovers() const { return had_leftovers_; }
+
+ private:
+  CgroupTree() = default;
+  std::vector<ControllerPlace> places_;  // directory = our branch
+  std::vector<std::string> directories_;
+  bool had_leftovers_ = false;
+};
+
+}  // namespace glovebox::sandbox

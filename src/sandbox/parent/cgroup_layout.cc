@@ -1,0 +1,112 @@
+#include "sandbox/parent/cgroup_layout.h"
+
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <array>
+
+#include "base/file.h"
+#include "base/text.h"
+
+namespace glovebox::sandbox {
+namespace {
+
+constexpr std::array<std::string_view, 4> kControllers = {"memory", "pids", "cpu", "cpuacct"};
+
+struct Mount {
+  std::string root;
+  std::string point;
+  std::string type;
+  std::string super_options;
+};
+
+// One line of mountinfo: "36 35 98:0 /root /point options optional... - type source super-options".
+std::optional<Mount> ParseMount(std::string_view line) {
+  const std::vector<std::string_view> fields = Split(line, ' ');
+  const auto dash = std::find(fields.begin(), fields.end(), "-");
+  if (fields.size() < 6 || fields.end() - dash < 4) return std::nullopt;
+  return Mount{std::string(fields[3]), std::string(fields[4]), std::string(dash[1]),
+               std::string(dash[3])};
+}
+
+std::vector<Mount> CgroupMounts(std::string_view mountinfo) {
+  std::vector<Mount> mounts;
+  for (const std::string_view line : Split(mountinfo, '\n')) {
+    std::optional<Mount> mount = ParseMount(line);
+    if (mount && mount->type.starts_with("cgroup")) mounts.push_back(std::move(*mount));
+  }
+  return mounts;
+}
+
+bool HasWord(std::string_view list, char separator, std::string_view word) {
+  const std::vector<std::string_view> words = Split(list, separator);
+  return std::find(words.begin(), words.end(), word) != words.end();
+}
+
+// The path of our own group in the v1 hierarchy of `controller`.
+std::string OwnV1Path(std::string_view self_cgroup, std::string_view controller) {
+  for (const std::string_view line : Split(self_cgroup, '\n')) {
+    const std::vector<std::string_view> fields = Split(line, ':');
+    if (fields.size() >= 3 && HasWord(fields[1], ',', controller)) return std::string(fields[2]);
+  }
+  return "/";
+}
+
+// Our group as seen through a mount that may show only a part of the hierarchy.
+std::string Below(const Mount& mount, const std::string& own_path) {
+  std::string_view path = own_path;
+  if (mount.root != "/") {
+    if (!path.starts_with(mount.root)) return mount.point;
+    path.remove_prefix(mount.root.size());
+  }
+  return path == "/" || path.empty() ? mount.point : mount.point + std::string(path);
+}
+
+}  // namespace
+
+const ControllerPlace* CgroupLayout::Find(std::string_view controller) const {
+  const auto found = std::find_if(places.begin(), places.end(), [&](const ControllerPlace& place) {
+    return place.controller == controller;
+  });
+  return found == places.end() ? nullptr : &*found;
+}
+
+std::optional<std::string> FindV2Mount(std::string_view mountinfo) {
+  for (const Mount& mount : CgroupMounts(mountinfo)) {
+    if (mount.type == "cgroup2") return mount.point;
+  }
+  return std::nullopt;
+}
+
+CgroupLayout ParseCgroupLayout(const CgroupTexts& texts, std::string_view v2_controllers) {
+  CgroupLayout layout;
+  const std::vector<Mount> mounts = CgroupMounts(texts.mountinfo);
+  const std::optional<std::string> v2_mount = FindV2Mount(texts.mountinfo);
+  for (const std::string_view controller : kControllers) {
+    for (const Mount& mount : mounts) {
+      if (mount.type != "cgroup" || !HasWord(mount.super_options, ',', controller)) continue;
+      layout.places.push_back({std::string(controller), CgroupVersion::kV1,
+                               Below(mount, OwnV1Path(texts.self_cgroup, controller))});
+      break;
+    }
+    if (layout.Find(controller) != nullptr || !v2_mount) continue;
+    // v2 has no cpuacct: its cpu.stat is always there.
+    const bool offered = controller != "cpuacct" &&
+                         HasWord(Trim(v2_controllers), ' ', controller);
+    if (offered) {
+      layout.places.push_back({std::string(controller), CgroupVersion::kV2, *v2_mount});
+    }
+  }
+  return layout;
+}
+
+CgroupLayout DetectCgroupLayout() {
+  const CgroupTexts texts = {ReadFile("/proc/self/mountinfo").value_or(""),
+                             ReadFile("/proc/self/cgroup").value_or("")};
+  const std::optional<std::string> v2_mount = FindV2Mount(texts.mountinfo);
+  const std::string controllers =
+      v2_mount ? ReadFile(*v2_mount + "/cgroup.controllers").value_or("") : "";
+  return ParseCgroupLayout(texts, controllers);
+}
+
+}  // namespace glovebox::sandbox

@@ -1,0 +1,61 @@
+#pragma once
+
+// Theory of operation. The server never forks without exec. It starts a program inside new
+// namespaces in four moves:
+//
+//   server                                   child (sandbox/child/spawn_child.cc)
+//   clone3(namespaces, pidfd)         ───▶   waits for one byte
+//   writes uid_map, gid_map of the child
+//   sends the byte                    ───▶   mounts, identity, root, descriptors, exec
+//   reads the failure pipe            ◀───   end-of-file: exec'd; a record: the stage that failed
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/result.h"
+#include "base/unique_fd.h"
+#include "sandbox/compile/root_layout.h"
+
+namespace glovebox::sandbox {
+
+// A child process. Killed and reaped by the destructor.
+class Process {
+ public:
+  Process(pid_t pid, UniqueFd pidfd) : pid_(pid), pidfd_(std::move(pidfd)) {}
+  Process(Process&& other) noexcept
+      : pid_(std::exchange(other.pid_, -1)), pidfd_(std::move(other.pidfd_)) {}
+  Process& operator=(Process&&) = delete;
+  ~Process();
+
+  pid_t pid() const { return pid_; }
+  int pidfd() const { return pidfd_.get(); }
+
+ private:
+  pid_t pid_;
+  UniqueFd pidfd_;
+};
+
+struct SpawnRequest {
+  std::uint64_t namespaces = 0;    // CLONE_NEW*
+  uid_t uid_base = 0;              // with CLONE_NEWUSER: what uid 0 inside is outside
+  std::uint32_t uid_count = 1;
+  const RootLayout* root = nullptr;  // with CLONE_NEWNS: the root to build; null keeps the host's
+  std::vector<std::pair<int, int>> descriptors;  // (ours, the child's); all others are closed
+  std::string executable;          // as named inside the new root
+  std::vector<std::string> arguments;    // argv, from argv[0] on
+  std::vector<std::string> environment;  // complete
+};
+
+// Starts it. The child dies with the calling thread. An error names the stage and, for a mount, the
+// entry: "starting glovebox-python: mounting bind /usr/lib/python3.11: Permission denied".
+Result<Process> Spawn(const SpawnRequest& request);
+
+// For messages: what a child was doing at `stage`.
+std::string StageName(ChildStage stage);
+
+}  // namespace glovebox::sandbox

@@ -1,0 +1,162 @@
+#pragma once
+
+// What a child does to itself, as plain data. The parent computes everything: it allocates, formats
+// and decides; the child reads one of these structs and makes system calls.
+
+#include <linux/filter.h>
+#include <sys/types.h>
+
+#include <cstdint>
+#include <type_traits>
+
+namespace glovebox::sandbox {
+
+// Where a child failed. The parent turns (stage, errno) into a sentence; see StageName().
+enum class ChildStage : std::uint8_t {
+  kNone = 0,
+  kWaitForParent,
+  kDieWithParent,
+  kSignals,
+  kNewSession,
+  kMountSources,
+  kCgroups,
+  kNamespaces,
+  kRootMount,
+  kRootEntry,
+  kRootPivot,
+  kFreshMounts,
+  kHostName,
+  kIdentity,
+  kUserNamespace,
+  kWorkFolder,
+  kKeyring,
+  kLimits,
+  kCapabilities,
+  kNoNewPrivs,
+  kFork,
+  kDescriptors,
+  kProcessFlags,
+  kLandlock,
+  kSeccomp,
+  kExec,
+};
+
+struct ChildFailure {
+  ChildStage stage = ChildStage::kNone;
+  std::uint8_t reserved = 0;
+  std::uint16_t detail = 0;  // index of the entry within the stage: which mount, which limit
+  std::int32_t sys_errno = 0;
+
+  constexpr bool failed() const { return stage != ChildStage::kNone; }
+};
+static_assert(sizeof(ChildFailure) == 8, "written to a pipe in one atomic write");
+
+enum class RootEntryKind : std::uint8_t {
+  kDirectory,  // an empty directory, mode 0755
+  kFile,       // a file holding `text`
+  kSymlink,    // a link to `text`
+  kBind,       // the host's `text`, read-only, nosuid, nodev
+  kDevice,     // the host's device node `text`
+  kProc,       // a procfs of the current PID namespace
+};
+
+// One entry of a new root, in the order in which they are made. Parents come before children.
+struct RootEntry {
+  RootEntryKind kind;
+  const char* target;  // relative to the new root, no leading slash
+  const char* text;
+  std::uint32_t text_length;
+};
+
+// A root built on a tmpfs of its own, from descriptors, and pivoted into.
+struct RootPlan {
+  const RootEntry* entries = nullptr;
+  std::uint16_t entry_count = 0;
+  int* source_fds = nullptr;  // scratch: one slot per entry, filled by the child
+};
+
+// A fresh tmpfs over an existing directory of the root.
+struct FreshMount {
+  const char* target;  // absolute
+  const char* size;    // "67108864"
+  const char* inodes;
+};
+
+struct LimitEntry {
+  int resource;
+  std::uint64_t value;  // soft and hard
+};
+
+struct LandlockRule {
+  const char* path;
+  std::uint64_t allowed;
+};
+
+// Masks already reduced to what this kernel's ABI knows.
+struct LandlockPlan {
+  std::uint64_t handled_fs = 0;
+  std::uint64_t handled_net = 0;
+  std::uint64_t scoped = 0;
+  const LandlockRule* rules = nullptr;
+  std::uint16_t rule_count = 0;
+};
+
+struct DescriptorMove {
+  int from;  // above every `to`, so that no move overwrites a source
+  int to;
+};
+
+// A child of the (threaded) server that becomes another program inside new namespaces. The
+// namespaces themselves are flags of the parent's clone3.
+struct SpawnPlan {
+  int failure_fd = -1;       // O_CLOEXEC; end-of-file without a record means exec
+  int parent_ready_fd = -1;  // one byte arrives when the parent has written the id maps
+  bool switch_identity = false;  // become uid 0 and gid 0 of the new user namespace
+  bool build_root = false;
+  RootPlan root;
+  const DescriptorMove* moves = nullptr;
+  std::uint16_t move_count = 0;
+  int first_closed_fd = 3;  // everything from here on is closed
+  const char* executable = nullptr;
+  char* const* argv = nullptr;
+  char* const* envp = nullptr;
+};
+
+// A fork of the zygote that becomes a box. The steps are in sandbox/child/enter_box.cc.
+struct BoxPlan {
+  std::uint32_t walls = 0;  // Walls::bits()
+  const int* cgroup_fds = nullptr;  // files that take "0" as "the writer joins"
+  std::uint16_t cgroup_fd_count = 0;
+  uid_t uid = 0;        // in the zygote's user namespace; this box's alone while it lives
+  uid_t inner_uid = 0;  // what the box calls itself
+  const char* inner_uid_map = nullptr;  // "1000 <uid> 1"
+  const FreshMount* fresh_mounts = nullptr;
+  std::uint16_t fresh_mount_count = 0;
+  const char* fresh_mount_owner = nullptr;  // `uid` in decimal
+  const char* host_name = nullptr;
+  const char* work_folder = nullptr;
+  const LimitEntry* limits = nullptr;
+  std::uint16_t limit_count = 0;
+  LandlockPlan landlock;
+  const sock_filter* filter = nullptr;
+  std::uint16_t filter_length = 0;
+};
+
+// Nothing in a plan may run code in the child: no constructors, destructors or allocators.
+static_assert(std::is_trivially_copyable_v<SpawnPlan> && std::is_trivially_destructible_v<SpawnPlan>);
+static_assert(std::is_trivially_copyable_v<BoxPlan> && std::is_trivially_destructible_v<BoxPlan>);
+
+// What a box's init writes to its status pipe: that the box could not be built, or how Python ended.
+// That it was built is said by Python itself, at the gate. Untrusted code never holds the pipe.
+enum class StatusKind : std::uint8_t { kBuildFailed = 1, kEnded = 2 };
+
+struct StatusRecord {
+  StatusKind kind;
+  std::uint8_t reserved[3];
+  std::int32_t wait_status;  // kEnded: of Python, as wait4 gave it
+  ChildFailure failure;      // kBuildFailed
+  std::uint64_t cpu_us;      // kEnded: user and system time of Python and its reaped children
+};
+static_assert(sizeof(StatusRecord) == 24 && std::is_trivially_copyable_v<StatusRecord>);
+
+}  // namespace glovebox::sandbox
