@@ -1,0 +1,90 @@
+#include "box_runner.h"
+
+#include <chrono>
+#include <cstdlib>
+#include <optional>
+#include <utility>
+
+#include "cage.h"
+#include "executor/local_executor.h"
+
+namespace glovebox::isolation {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::steady_clock;
+
+constexpr int kTickMs = 4;
+constexpr int kGraceMs = 10'000;  // beyond the request's own deadline: then the executor hangs
+
+Outcome Broken(const std::string& why) {
+  Outcome outcome;
+  outcome.status = ExecutionStatus::kSetupFailed;
+  outcome.message = why;
+  return outcome;
+}
+
+}  // namespace
+
+BoxRunner::BoxRunner() = default;
+BoxRunner::~BoxRunner() = default;
+
+Executor* BoxRunner::ExecutorFor(sandbox::Walls walls) {
+  std::unique_ptr<Executor>& slot = executors_[walls.bits()];
+  if (slot != nullptr) return slot.get();
+  LocalExecutorOptions options;
+  options.zygote_program = ZygoteProgram();
+  options.preimports = {"ctypes", "mmap", "socket"};
+  options.walls = walls;
+  Result<std::unique_ptr<Executor>> made = CreateLocalExecutor(context_, std::move(options));
+  if (!made.ok()) {
+    problem_ = made.error().message();
+    return nullptr;
+  }
+  slot = std::move(made).value();
+  return slot.get();
+}
+
+bool BoxRunner::RunUntil(const std::function<bool()>& done, int timeout_ms,
+                         const std::function<void()>& tick) {
+  const steady_clock::time_point end = steady_clock::now() + milliseconds(timeout_ms);
+  while (!done()) {
+    if (steady_clock::now() > end) return false;
+    context_.restart();
+    context_.run_one_for(milliseconds(kTickMs));
+    if (tick) tick();
+  }
+  return true;
+}
+
+Outcome BoxRunner::Run(sandbox::Walls walls, ExecutionRequest request,
+                       const std::function<void()>& tick) {
+  Executor* executor = ExecutorFor(walls);
+  if (executor == nullptr) return Broken("no executor: " + problem_);
+  const int timeout_ms = static_cast<int>(request.limits.wall_ms_max) + kGraceMs;
+  // Owned by the handler too: a late answer must not touch a dead stack frame.
+  auto answer = std::make_shared<std::optional<Outcome>>();
+  const std::shared_ptr<Execution> execution = executor->Start(
+      std::move(request), nullptr, [answer](Outcome outcome) { *answer = std::move(outcome); });
+  if (RunUntil([&] { return answer->has_value(); }, timeout_ms, tick)) return std::move(**answer);
+  execution->Cancel();
+  RunUntil([&] { return answer->has_value(); }, 2'000, {});
+  return Broken("the executor did not answer in time");
+}
+
+BoxRunner& Runner() {
+  static BoxRunner runner;
+  return runner;
+}
+
+std::string ZygoteProgram() {
+  const char* path = std::getenv("GLOVEBOX_PYTHON");
+  return path == nullptr ? GLOVEBOX_PYTHON_DEFAULT : path;
+}
+
+std::string PayloadCode(const std::string& name) {
+  const std::string folder = GLOVEBOX_PAYLOADS;
+  return ReadFile(folder + "/prelude.py") + ReadFile(folder + "/" + name + ".py");
+}
+
+}  // namespace glovebox::isolation

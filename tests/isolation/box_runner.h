@@ -1,0 +1,53 @@
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <boost/asio/io_context.hpp>
+
+#include "executor/executor.h"
+#include "sandbox/plan/walls.h"
+
+namespace glovebox::isolation {
+
+// Runs requests in boxes, one executor per set of walls, all on the caller's thread.
+class BoxRunner {
+ public:
+  BoxRunner();
+  ~BoxRunner();
+
+  // The executor for `walls`; null, with problem() set, when it cannot be made.
+  Executor* ExecutorFor(sandbox::Walls walls);
+  const std::string& problem() const { return problem_; }
+
+  // Runs to the end. `tick` is called every few milliseconds meanwhile. An executor that cannot be
+  // made gives `setup_failed`; one that never answers gives `setup_failed` too, and says so.
+  Outcome Run(sandbox::Walls walls, ExecutionRequest request,
+              const std::function<void()>& tick = {});
+
+  // Turns the loop until `done` says so or the time is over; whether it was done.
+  bool RunUntil(const std::function<bool()>& done, int timeout_ms,
+                const std::function<void()>& tick = {});
+
+  // Ends every executor.
+  void Clear() { executors_.clear(); }
+
+ private:
+  boost::asio::io_context context_;
+  std::map<std::uint32_t, std::unique_ptr<Executor>> executors_;
+  std::string problem_;
+};
+
+// The runner of this test process.
+BoxRunner& Runner();
+
+// Where glovebox-python is: $GLOVEBOX_PYTHON, set by ctest.
+std::string ZygoteProgram();
+
+// Payload `name` with the shared prelude in front; the prelude alone when there is no such payload.
+std::string PayloadCode(const std::string& name);
+
+}  // namespace glovebox::isolation

@@ -1,0 +1,45 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "base/result.h"
+
+namespace glovebox::isolation {
+
+// Runs with walls off happen in here: a mount, PID, network, IPC and host-name world of its own, in
+// which the root is read-only, loopback is up, and everything together may use 1 GiB and 512
+// processes. Tests call its inhabitants "the host".
+//
+//   outer process --fork--> cage init (PID 1) --fork--> the tests
+inline constexpr std::uint64_t kCageMemoryBytesMax = 1ull << 30;
+inline constexpr std::uint32_t kCageProcessesMax = 512;
+inline constexpr char kHostFolder[] = "/srv/glovebox-isolation";
+
+struct CageEntry {
+  bool inside = false;  // false: this is the outer process and the tests have ended
+  int exit_code = 0;    // of the tests, when outside
+};
+
+// Forks twice and returns in two processes. Call once, first thing in main(), with one thread. When
+// the cage cannot be made it returns inside with CageProblem() set.
+CageEntry EnterCage();
+
+// Why there is no cage; empty inside a good one.
+const std::string& CageProblem();
+
+// Bytes charged to the cage's memory group now, its boxes included.
+std::uint64_t CageMemoryBytes();
+
+// A limit file of the cage's memory group: what a box must not be able to open for writing.
+const std::string& CageLimitFile();
+
+// Tasks (threads counted) that live in the cage's PID namespace.
+std::uint32_t CageTasks();
+
+// Writes `text` into an existing file.
+Status WriteFile(const std::string& path, const std::string& text);
+// The content of `path`, or nothing.
+std::string ReadFile(const std::string& path);
+
+}  // namespace glovebox::isolation

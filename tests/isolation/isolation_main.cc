@@ -1,0 +1,57 @@
+// main() of every test program here: enters the cage, then runs the tests.
+#include <sys/resource.h>
+
+#include <cstdlib>
+#include <cstring>
+
+#include "isolation_fixture.h"
+#include "victim.h"
+
+namespace glovebox::isolation {
+
+bool MustIsolate() {
+  const char* value = std::getenv("GLOVEBOX_MUST_ISOLATE");
+  return value != nullptr && std::strcmp(value, "1") == 0;
+}
+
+void IsolationTest::SetUp() {
+  if (CageProblem().empty()) return;
+  if (MustIsolate()) FAIL() << "no cage: " << CageProblem();
+  GTEST_SKIP() << "no cage: " << CageProblem();
+}
+
+Scene* TheScene() {
+  static std::unique_ptr<Scene> scene = [] {
+    Result<std::unique_ptr<Scene>> made = Scene::Create();
+    if (made.ok()) return std::move(made).value();
+    ADD_FAILURE() << "the host's side: " << made.error().message();
+    return std::unique_ptr<Scene>();
+  }();
+  return scene.get();
+}
+
+namespace {
+
+int RunTests(int argc, char** argv) {
+  testing::InitGoogleTest(&argc, argv);
+  if (testing::GTEST_FLAG(list_tests)) return RUN_ALL_TESTS();
+  rlimit limit = {};
+  getrlimit(RLIMIT_NOFILE, &limit);
+  limit.rlim_cur = limit.rlim_max;
+  setrlimit(RLIMIT_NOFILE, &limit);
+  const CageEntry cage = EnterCage();
+  if (!cage.inside) return cage.exit_code;
+  const int code = RUN_ALL_TESTS();
+  Runner().Clear();
+  return code;
+}
+
+}  // namespace
+}  // namespace glovebox::isolation
+
+int main(int argc, char** argv) {
+  if (argc == 4 && std::strcmp(argv[1], glovebox::isolation::kVictimFlag) == 0) {
+    return glovebox::isolation::VictimMain(argv);
+  }
+  return glovebox::isolation::RunTests(argc, argv);
+}

@@ -1,0 +1,129 @@
+// DESIGN's claim table, row by row: a payload must succeed without walls, fail with all of them,
+// fail against each wall that is said to stop it alone, and fail when any one of those is down.
+#include <cstdio>
+#include <filesystem>
+#include <set>
+
+#include "isolation_fixture.h"
+#include "payload_table.h"
+
+namespace glovebox::isolation {
+namespace {
+
+using sandbox::Bit;
+using sandbox::Wall;
+using sandbox::WallMask;
+using sandbox::Walls;
+using sandbox::WallSeamForAttribution;
+
+constexpr WallMask kInterpreter = Bit(Wall::kInterpreter);
+constexpr std::uint32_t kWallMsMax = 5'000;
+
+struct Trial {
+  std::optional<std::string> effect;
+  Outcome outcome;
+};
+
+Trial Try(const Payload& payload, Walls walls) {
+  Observation observation(*TheScene(), payload.witness);
+  ExecutionRequest request;
+  request.code = PayloadCode(payload.name);
+  request.globals = TheScene()->Globals(observation.nonce());
+  request.limits.wall_ms_max = kWallMsMax;
+  request.limits.memory_bytes_max = kMemoryLimitBytes;
+  request.limits.processes_max = kProcessesLimit;
+  Trial trial;
+  trial.outcome = Runner().Run(walls, std::move(request), [&] { observation.Tick(); });
+  trial.effect = observation.Effect(trial.outcome);
+  return trial;
+}
+
+// The walls that only `holder` needs.
+WallMask Exclusive(const Payload& payload, WallMask holder) {
+  WallMask others = 0;
+  for (const WallMask other : payload.holders) {
+    if (other != holder) others |= other;
+  }
+  return holder & ~others;
+}
+
+class PayloadTest : public IsolationTest {
+ public:
+  explicit PayloadTest(const Payload& payload) : payload_(payload) {}
+
+  void TestBody() override {
+    if (TheScene() == nullptr) return;
+    const Trial bare = Try(payload_, WallSeamForAttribution::Only(0));
+    ASSERT_TRUE(bare.effect.has_value())
+        << "vacuous: with no wall at all nothing happened either: " << Summary(bare.outcome);
+    const Trial full = ExpectHeld(Walls::All(), "with all walls");
+    EXPECT_EQ(StatusName(full.outcome.status), StatusName(payload_.status))
+        << Summary(full.outcome);
+    ExpectHeld(WallSeamForAttribution::AllBut(kInterpreter), "without the interpreter's hook");
+    for (const WallMask holder : payload_.holders) {
+      ExpectHeld(WallSeamForAttribution::Only(holder), WallNames(holder) + " alone");
+      if (payload_.holders.size() < 2) continue;
+      ExpectHeld(WallSeamForAttribution::AllBut(Exclusive(payload_, holder) | kInterpreter),
+                 "all but " + WallNames(holder));
+    }
+  }
+
+ private:
+  Trial ExpectHeld(Walls walls, const std::string& which) {
+    const Trial trial = Try(payload_, walls);
+    EXPECT_NE(trial.outcome.status, ExecutionStatus::kSetupFailed)
+        << which << ": " << Summary(trial.outcome);
+    EXPECT_FALSE(trial.effect.has_value())
+        << "the box could " << ClaimText(payload_.claim) << ", " << which << ": " << *trial.effect
+        << "; " << Summary(trial.outcome);
+    return trial;
+  }
+
+  const Payload& payload_;
+};
+
+const bool kRegistered = [] {
+  for (const Payload& payload : PayloadTable()) {
+    testing::RegisterTest("Payloads", payload.name.c_str(), nullptr, nullptr, __FILE__, __LINE__,
+                          [&payload]() -> IsolationTest* { return new PayloadTest(payload); });
+  }
+  return true;
+}();
+
+TEST(PayloadTableTest, HasARowForEveryPayloadAndAPayloadForEveryRow) {
+  std::set<std::string> rows;
+  for (const Payload& payload : PayloadTable()) {
+    EXPECT_TRUE(rows.insert(payload.name).second) << payload.name << " stands there twice";
+    EXPECT_FALSE(payload.holders.empty()) << payload.name;
+  }
+  std::set<std::string> files;
+  for (const auto& entry : std::filesystem::directory_iterator(GLOVEBOX_PAYLOADS)) {
+    if (entry.path().stem() != "prelude") files.insert(entry.path().stem());
+  }
+  EXPECT_EQ(rows, files);
+  EXPECT_GE(rows.size(), 90u);
+}
+
+// Which single walls stop which payload, measured: for the documents, and when a row is in doubt.
+//   isolation_test --gtest_also_run_disabled_tests --gtest_filter=*Matrix*
+TEST(PayloadTableTest, DISABLED_Matrix) {
+  for (const Payload& payload : PayloadTable()) {
+    if (TheScene() == nullptr) return;
+    std::string line = payload.name + ": ";
+    const Trial bare = Try(payload, WallSeamForAttribution::Only(0));
+    if (!bare.effect) line += "VACUOUS (" + Summary(bare.outcome) + ") ";
+    line += "held by";
+    for (unsigned i = 0; i < static_cast<unsigned>(Wall::kCount); ++i) {
+      const Trial trial = Try(payload, WallSeamForAttribution::Only(1u << i));
+      if (trial.outcome.status == ExecutionStatus::kSetupFailed) line += " (broken)";
+      if (!trial.effect) line += " " + WallNames(1u << i);
+    }
+    line += "; row says";
+    for (const WallMask holder : payload.holders) line += " " + WallNames(holder);
+    std::printf("%s\n", line.c_str());
+    std::fflush(stdout);
+  }
+}
+
+}  // namespace
+}  // namespace glovebox::isolation

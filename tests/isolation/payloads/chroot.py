@@ -1,0 +1,2 @@
+# The oldest way to another root folder.
+reached(call("chroot", b"/"))

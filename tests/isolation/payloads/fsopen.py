@@ -1,0 +1,2 @@
+# The new mount interface.
+reached(call("fsopen", b"tmpfs", 0))

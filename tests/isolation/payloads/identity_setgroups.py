@@ -1,0 +1,3 @@
+# Takes groups.
+os.setgroups([0, 6])
+achieved()

@@ -1,0 +1,2 @@
+# A keyring of our own.
+reached(call("keyctl", 1, None))

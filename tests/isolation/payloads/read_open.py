@@ -1,0 +1,2 @@
+# The plain way.
+print(open(secret_path).read())

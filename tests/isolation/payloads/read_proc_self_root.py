@@ -1,0 +1,2 @@
+# Our own root folder, then upwards.
+print(open("/proc/self/root/../../.." + secret_path).read())

@@ -1,0 +1,2 @@
+# The working folder of a host process.
+print(open("/proc/%d/cwd/%s" % (victim_pid, os.path.basename(secret_path))).read())

@@ -1,0 +1,2 @@
+# The plain way.
+os.execv("/bin/echo", ["echo", nonce])

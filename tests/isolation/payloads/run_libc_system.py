@@ -1,0 +1,2 @@
+# Through a shell, from C.
+_libc.system(b"echo " + nonce.encode())

@@ -1,0 +1,2 @@
+# Through a shell.
+os.system("echo " + nonce)

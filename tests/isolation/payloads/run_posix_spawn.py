@@ -1,0 +1,3 @@
+# libc's spawn.
+child = os.posix_spawn("/bin/echo", ["echo", nonce], {})
+os.waitpid(child, 0)

@@ -1,0 +1,3 @@
+# A signal to a host process.
+import signal
+os.kill(victim_pid, signal.SIGWINCH)

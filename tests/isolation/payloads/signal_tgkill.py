@@ -1,0 +1,2 @@
+# By thread.
+print(call("tgkill", victim_pid, victim_pid, 28))

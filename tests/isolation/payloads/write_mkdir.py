@@ -1,0 +1,2 @@
+# A new folder.
+os.mkdir(host_dir + "/made")

@@ -1,0 +1,2 @@
+# The plain way.
+open(canary_path, "w").write("changed")

@@ -1,0 +1,2 @@
+# A folder goes away.
+os.rmdir(host_dir + "/folder")

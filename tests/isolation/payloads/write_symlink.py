@@ -1,0 +1,2 @@
+# A new symbolic link.
+os.symlink("/", host_dir + "/made-link")

@@ -1,0 +1,3 @@
+# A kernel switch. Opened, not written.
+os.close(os.open(sysfs_file, os.O_WRONLY))
+achieved()

@@ -1,0 +1,2 @@
+# By path, without opening.
+os.truncate(canary_path, 0)

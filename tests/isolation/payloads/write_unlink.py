@@ -1,0 +1,2 @@
+# The name goes away.
+os.unlink(canary_path)

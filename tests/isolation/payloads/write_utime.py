@@ -1,0 +1,2 @@
+# Times, which Landlock does not cover.
+os.utime(canary_path, (1, 1))

@@ -1,0 +1,26 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "base/result.h"
+#include "scene.h"
+
+namespace glovebox::isolation {
+
+// Listeners of the host. A port argument takes the number that the kernel chose.
+Result<Listener> ListenTcp(int family, std::uint16_t& port);
+Result<Listener> ListenUdp(std::uint16_t& port);
+// A path, or a name that begins with NUL; open to every uid.
+Result<Listener> ListenUnix(const std::string& name, int type);
+
+// Takes everything that arrived; whether there was anything.
+bool Drain(const Listener& listener);
+
+// Whether somebody listens on loopback.
+bool CanConnect(std::uint16_t port);
+
+// A further address of the loopback interface.
+Status AddLoopbackAddress(const std::string& address);
+
+}  // namespace glovebox::isolation
