@@ -20,6 +20,8 @@ template <typename... Kinds>
 struct Overloaded : Kinds... {
   using Kinds::operator()...;
 };
+template <typename... Kinds>
+Overloaded(Kinds...) -> Overloaded<Kinds...>;  // Clang 14 does not deduce aggregates by itself
 
 json::array Strings(const std::vector<std::string>& texts) {
   return json::array(texts.begin(), texts.end());
