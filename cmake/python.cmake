@@ -11,7 +11,7 @@ glovebox_python_variable("sysconfig.get_path('stdlib')" GLOVEBOX_PYTHON_STDLIB)
 glovebox_python_variable("sysconfig.get_path('include')" GLOVEBOX_PYTHON_INCLUDE)
 glovebox_python_variable("sysconfig.get_config_var('LIBPL')" GLOVEBOX_PYTHON_LIBPL)
 glovebox_python_variable("sysconfig.get_config_var('MULTIARCH')" GLOVEBOX_MULTIARCH)
-glovebox_python_variable("sysconfig.get_config_var('LIBS') + ' ' + sysconfig.get_config_var('SYSLIBS')"
+glovebox_python_variable("' '.join(map(sysconfig.get_config_var, ('LIBS', 'SYSLIBS')))"
   GLOVEBOX_PYTHON_SYSLIBS)
 
 # The static, position-independent archive: starts 2 ms sooner than the shared library.

@@ -23,7 +23,8 @@ LAYERS = {
                  "sandbox/parent", "sandbox/plan"},
     # The box.
     "python/wire": set(),
-    "python/client": {"base", "event", "python/wire", "sandbox/parent", "sandbox/plan"},
+    "python/client": {"base", "event", "policy", "python/wire", "sandbox/compile", "sandbox/parent",
+                      "sandbox/plan"},
     "python/zygote": {"base", "python/wire", "sandbox/plan", "sandbox/child"},
     "sandbox/plan": set(),
     "sandbox/compile": {"base", "policy", "sandbox/plan"},

@@ -112,7 +112,8 @@ Result<ExecutionRequest> MakeRequest(const ExecOptions& options) {
   if (!(options.timeout_seconds > 0 && options.timeout_seconds <= kTimeoutSecondsMax)) {
     return Error(Errc::kInvalidArgument, "--timeout takes seconds above 0 and up to 86400");
   }
-  request.limits.wall_ms_max = static_cast<std::uint32_t>(std::ceil(options.timeout_seconds * 1000));
+  request.limits.wall_ms_max =
+      static_cast<std::uint32_t>(std::ceil(options.timeout_seconds * 1000));
   Result<std::uint64_t> memory = policy::ParseSize(options.memory);
   if (!memory) return std::move(memory).error().Within("--memory");
   if (*memory < (4u << 20)) {
@@ -145,8 +146,8 @@ void ShowEnd(const Outcome& outcome, bool at_line_start) {
   if (outcome.error && !outcome.error->traceback.empty()) {
     WriteAll(STDERR_FILENO, outcome.error->traceback);
   } else if (outcome.status != ExecutionStatus::kCompleted && !outcome.message.empty() &&
-             !(outcome.status == ExecutionStatus::kFailed && outcome.exit_code &&
-               !outcome.signal && outcome.message.starts_with("The code called sys.exit"))) {
+             !(outcome.status == ExecutionStatus::kFailed && outcome.exit_code && !outcome.signal &&
+               outcome.message.starts_with("The code called sys.exit"))) {
     Complain(0, outcome.message);
   }
 }
@@ -163,12 +164,11 @@ int RunExec(const ExecOptions& options) {
   PassThrough pass_through;
   const ExecutionRequest shown = *request;
   std::optional<Outcome> outcome;
-  const std::shared_ptr<Execution> execution =
-      (*executor)->Start(std::move(*request), options.json ? nullptr : &pass_through,
-                         [&](Outcome arrived) {
-                           outcome = std::move(arrived);
-                           context.stop();
-                         });
+  const std::shared_ptr<Execution> execution = (*executor)->Start(
+      std::move(*request), options.json ? nullptr : &pass_through, [&](Outcome arrived) {
+        outcome = std::move(arrived);
+        context.stop();
+      });
   boost::asio::signal_set signals(context, SIGINT, SIGTERM, SIGHUP);
   signals.async_wait([&](const boost::system::error_code& error, int) {
     if (!error) execution->Cancel();

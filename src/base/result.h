@@ -91,14 +91,14 @@ using Status = Result<void>;
 
 // Evaluates a Result; leaves the function with the error, or yields the value. Not for coroutines:
 // GCC 12 crashes on co_return inside a statement expression.
-#define TRY(expression)                                                   \
-  __extension__({                                                         \
-    _Pragma("GCC diagnostic push")                                        \
-    _Pragma("GCC diagnostic ignored \"-Wshadow\"")                        \
-    auto try_result_ = (expression);                                      \
-    _Pragma("GCC diagnostic pop")                                         \
-    if (!try_result_.ok()) return std::move(try_result_).error();         \
-    std::move(try_result_).value();                                       \
+#define TRY(expression)                                           \
+  __extension__({                                                 \
+    _Pragma("GCC diagnostic push")                                \
+    _Pragma("GCC diagnostic ignored \"-Wshadow\"")                \
+    auto try_result_ = (expression);                              \
+    _Pragma("GCC diagnostic pop")                                 \
+    if (!try_result_.ok()) return std::move(try_result_).error(); \
+    std::move(try_result_).value();                               \
   })
 
 // A broken invariant of ours: says where and aborts, also in release builds. Never reachable from

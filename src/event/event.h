@@ -11,14 +11,14 @@ enum class EventSource : std::uint8_t { kKernel, kInterpreter };
 
 // Something a box attempted that a security engineer wants to know of.
 struct Event {
-  double seconds = 0;           // since the request was handed to the box
+  double seconds = 0;  // since the request was handed to the box
   EventSource source = EventSource::kInterpreter;
-  std::string layer;            // the wall that answered: "interpreter", "seccomp", ...
-  std::string operation;        // "subprocess.Popen", "socket.connect", ...
-  std::string target;           // what it was aimed at, as text; empty when unknown
-  int line = 0;                 // line of the user's code, 0 when unknown
-  bool refused = false;         // refused, or only noted
-  std::string remedy;           // which setting would allow it, or that nothing does
+  std::string layer;      // the wall that answered: "interpreter", "seccomp", ...
+  std::string operation;  // "subprocess.Popen", "socket.connect", ...
+  std::string target;     // what it was aimed at, as text; empty when unknown
+  int line = 0;           // line of the user's code, 0 when unknown
+  bool refused = false;   // refused, or only noted
+  std::string remedy;     // which setting would allow it, or that nothing does
 };
 
 }  // namespace glovebox

@@ -124,28 +124,29 @@ void BoxRun::ReadStatus() {
 
 void BoxRun::ReadOutput(Descriptor& descriptor, OutputLimiter& limiter) {
   auto buffer = std::make_shared<std::vector<char>>(kReadBytes);
-  descriptor.async_read_some(
-      asio::buffer(*buffer), [self = shared_from_this(), buffer, &descriptor, &limiter](
+  descriptor.async_read_some(asio::buffer(*buffer),
+                             [self = shared_from_this(), buffer, &descriptor, &limiter](
                                  const error_code& error, std::size_t size) {
-        if (error || self->dead_ || self->delivered_) return;
-        self->TakeOutput(limiter, {buffer->data(), size});
-        if (!self->delivered_) self->ReadOutput(descriptor, limiter);
-      });
+                               if (error || self->dead_ || self->delivered_) return;
+                               self->TakeOutput(limiter, {buffer->data(), size});
+                               if (!self->delivered_) self->ReadOutput(descriptor, limiter);
+                             });
 }
 
 void BoxRun::WatchMemory() {
   if (slot_ == nullptr || slot_->oom_event_fd() < 0) return;
   if (!oom_event_.is_open()) oom_event_.assign(::fcntl(slot_->oom_event_fd(), F_DUPFD_CLOEXEC, 3));
-  oom_event_.async_wait(Descriptor::wait_read, [self = shared_from_this()](const error_code& error) {
-    if (error || self->dead_ || self->delivered_) return;
-    std::uint64_t count = 0;
-    const ssize_t got = ::read(self->oom_event_.native_handle(), &count, sizeof(count));
-    if (got > 0 && self->slot_->Usage().oom_kills > 0) {
-      self->Kill(KillReason::kMemory);
-    } else {
-      self->WatchMemory();
-    }
-  });
+  oom_event_.async_wait(
+      Descriptor::wait_read, [self = shared_from_this()](const error_code& error) {
+        if (error || self->dead_ || self->delivered_) return;
+        std::uint64_t count = 0;
+        const ssize_t got = ::read(self->oom_event_.native_handle(), &count, sizeof(count));
+        if (got > 0 && self->slot_->Usage().oom_kills > 0) {
+          self->Kill(KillReason::kMemory);
+        } else {
+          self->WatchMemory();
+        }
+      });
 }
 
 void BoxRun::ArmWallClock() {
@@ -175,8 +176,8 @@ void BoxRun::ArmCpuClock() {
 void BoxRun::HandOver() {
   report_.handed_over = true;
   handed_over_at_ = Clock::now();
-  run_frame_ = wire::Frame(wire::FrameKind::kRun,
-                           wire::EncodeRunRequest(MakeRunRequest(request_, nonce_)));
+  run_frame_ =
+      wire::Frame(wire::FrameKind::kRun, wire::EncodeRunRequest(MakeRunRequest(request_, nonce_)));
   asio::async_write(gate_, asio::buffer(run_frame_),
                     [self = shared_from_this()](const error_code&, std::size_t) {
                       self->run_frame_.clear();
@@ -276,8 +277,8 @@ void BoxRun::TakeStatus(const sandbox::StatusRecord& record) {
 // Takes what the pipes hold at this moment. Python flushed before it answered, or is dead.
 void BoxRun::DrainNow() {
   std::array<char, 16384> buffer;
-  for (auto [descriptor, limiter] : {std::pair(&stdout_, &stdout_limiter_),
-                                     std::pair(&stderr_, &stderr_limiter_)}) {
+  for (auto [descriptor, limiter] :
+       {std::pair(&stdout_, &stdout_limiter_), std::pair(&stderr_, &stderr_limiter_)}) {
     ssize_t got = 0;
     while (!limiter->flooded() &&
            (got = ::read(descriptor->native_handle(), buffer.data(), buffer.size())) > 0) {
@@ -313,7 +314,8 @@ void BoxRun::OnDeath() {
   if (slot_ != nullptr) slot_->KillAll();
   Deliver();
   error_code ignored;
-  for (Descriptor* descriptor : {&stdin_, &stdout_, &stderr_, &gate_, &status_, &oom_event_, &input_}) {
+  for (Descriptor* descriptor :
+       {&stdin_, &stdout_, &stderr_, &gate_, &status_, &oom_event_, &input_}) {
     descriptor->close(ignored);
   }
   handlers_.gone();

@@ -9,9 +9,9 @@
 
 #include <boost/asio/post.hpp>
 
-#include "executor/box_factory.h"
 #include "executor/box_run.h"
 #include "executor/execution_id.h"
+#include "python/client/box_factory.h"
 #include "python/client/zygote_client.h"
 #include "sandbox/parent/cgroup.h"
 #include "sandbox/parent/uid_range.h"
@@ -33,16 +33,15 @@ struct Slot {
 };
 
 // One request on its way: waiting, or in a box.
-class LocalExecution final : public Execution,
-                             public std::enable_shared_from_this<LocalExecution> {
+class LocalExecution final : public Execution, public std::enable_shared_from_this<LocalExecution> {
  public:
   ExecutionRequest request;
   ExecutionObserver* observer = nullptr;
   Executor::DoneHandler done;
   Clock::time_point arrived = Clock::now();
   double queue_seconds = 0;
-  std::shared_ptr<BoxRun> run;            // once it has a box
-  std::function<void()> withdraw;         // while it waits
+  std::shared_ptr<BoxRun> run;     // once it has a box
+  std::function<void()> withdraw;  // while it waits
 
   void Cancel() override {
     if (run != nullptr) {
@@ -55,7 +54,7 @@ class LocalExecution final : public Execution,
 
 class LocalExecutor final : public Executor {
  public:
-  LocalExecutor(asio::io_context& context, LocalExecutorOptions options, BoxFactory factory,
+  LocalExecutor(asio::io_context& context, LocalExecutorOptions options, python::BoxFactory factory,
                 sandbox::UidRange uids, std::optional<sandbox::CgroupTree> cgroups)
       : context_(context),
         options_(std::move(options)),
@@ -210,20 +209,18 @@ class LocalExecutor final : public Executor {
     handlers.gone = [this, alive = alive_, slot] {
       if (*alive) ReturnSlot(slot);
     };
-    execution->run =
-        std::make_shared<BoxRun>(context_, std::move(execution->request),
-                                 std::move(channels.server), cgroup, execution->observer,
-                                 std::move(handlers));
-    zygote_->SpawnBox(slot->number, box_fds,
-                      [run = execution->run](Result<UniqueFd> pidfd) {
-                        run->OnBorn(std::move(pidfd));
-                      });
+    execution->run = std::make_shared<BoxRun>(context_, std::move(execution->request),
+                                              std::move(channels.server), cgroup,
+                                              execution->observer, std::move(handlers));
+    zygote_->SpawnBox(slot->number, box_fds, [run = execution->run](Result<UniqueFd> pidfd) {
+      run->OnBorn(std::move(pidfd));
+    });
     return {};
   }
 
   asio::io_context& context_;
   LocalExecutorOptions options_;
-  BoxFactory factory_;
+  python::BoxFactory factory_;
   // Declared in the order in which they are taken; given back the other way round.
   sandbox::UidRange uids_;
   std::optional<sandbox::CgroupTree> cgroups_;
@@ -240,13 +237,13 @@ class LocalExecutor final : public Executor {
 
 Result<std::unique_ptr<Executor>> CreateLocalExecutor(asio::io_context& context,
                                                       LocalExecutorOptions options) {
-  BoxFactory factory =
-      TRY(BoxFactory::Prepare(options.zygote_program, options.preimports, options.walls));
+  python::BoxFactory factory =
+      TRY(python::BoxFactory::Prepare(options.zygote_program, options.preimports, options.walls));
   sandbox::UidRange uids = TRY(sandbox::UidRange::Take(kLockFolder));
   std::optional<sandbox::CgroupTree> cgroups;
   if (options.walls.stands(Wall::kCgroup)) {
-    cgroups.emplace(TRY(sandbox::CgroupTree::Create(
-        sandbox::DetectCgroupLayout(), "glovebox-" + std::to_string(uids.index()))));
+    cgroups.emplace(TRY(sandbox::CgroupTree::Create(sandbox::DetectCgroupLayout(),
+                                                    "glovebox-" + std::to_string(uids.index()))));
     if (cgroups->had_leftovers()) TRY(sandbox::KillLeftovers(uids));
   }
   auto executor = std::make_unique<LocalExecutor>(context, std::move(options), std::move(factory),

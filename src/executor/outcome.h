@@ -34,8 +34,8 @@ struct PythonError {
 
 // One captured stream: the head up to the limit and the last bytes beyond it.
 struct CapturedStream {
-  std::string text;   // valid UTF-8; ends with kTruncationMarker when cut
-  std::string tail;   // last kTailBytes of the whole stream; empty unless cut
+  std::string text;  // valid UTF-8; ends with kTruncationMarker when cut
+  std::string tail;  // last kTailBytes of the whole stream; empty unless cut
   std::uint64_t bytes_dropped = 0;
   bool truncated() const { return bytes_dropped > 0; }
 };
@@ -52,14 +52,14 @@ struct Outcome {
   std::optional<int> signal;
   CapturedStream stdout_stream;
   CapturedStream stderr_stream;
-  wire::Value value;           // of the final expression, or of result/output/_; null if none
-  std::string value_repr;      // repr() of the final expression; empty when there was none or None
+  wire::Value value;       // of the final expression, or of result/output/_; null if none
+  std::string value_repr;  // repr() of the final expression; empty when there was none or None
   std::vector<std::string> variables;  // top-level names in order of definition
   std::optional<PythonError> error;
-  std::string message;         // for people: why it was not `completed`; empty when it was
-  double wall_seconds = 0;     // from hand-over to the end
-  double cpu_seconds = 0;      // all processes of the box
-  double queue_seconds = 0;    // before hand-over
+  std::string message;                  // for people: why it was not `completed`; empty when it was
+  double wall_seconds = 0;              // from hand-over to the end
+  double cpu_seconds = 0;               // all processes of the box
+  double queue_seconds = 0;             // before hand-over
   std::uint64_t peak_memory_bytes = 0;  // beyond the shared interpreter
   std::vector<std::string> limits_hit;  // "wall", "cpu", "memory", "pids", "output", "events"
   std::vector<Event> events;

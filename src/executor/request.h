@@ -15,7 +15,7 @@ struct ExecutionLimits {
   std::uint32_t wall_ms_max = 30'000;
   std::uint32_t cpu_ms_max = 0;  // 0: no bound of its own; wall_ms_max times the CPUs allowed
   std::uint64_t memory_bytes_max = 128ull << 20;
-  std::uint32_t processes_max = 64;  // processes and threads together
+  std::uint32_t processes_max = 64;            // processes and threads together
   std::uint32_t output_chars_max = 1'048'576;  // per stream, counted in code points
 };
 
@@ -26,13 +26,14 @@ enum class OutputMode : std::uint8_t {
 
 // One piece of Python to run in one box.
 struct ExecutionRequest {
-  std::string code;                     // bytes as the caller sent them; need not be valid UTF-8
-  std::string filename = "<sandbox>";   // how tracebacks call the code
-  std::vector<std::string> arguments;   // sys.argv[1:]
-  std::string argv0 = "<sandbox>";      // sys.argv[0]
-  std::string stdin_text;               // what input() and sys.stdin read
-  int stdin_fd = -1;  // instead of stdin_text: a pollable descriptor passed on as it is read; borrowed
-  std::vector<std::pair<std::string, wire::Value>> globals;  // names bound before the code runs
+  std::string code;                    // bytes as the caller sent them; need not be valid UTF-8
+  std::string filename = "<sandbox>";  // how tracebacks call the code
+  std::vector<std::string> arguments;  // sys.argv[1:]
+  std::string argv0 = "<sandbox>";     // sys.argv[0]
+  std::string stdin_text;              // what input() and sys.stdin read
+  int stdin_fd =
+      -1;  // instead of stdin_text: a pollable descriptor passed on as it is read; borrowed
+  std::vector<std::pair<std::string, wire::Value>> globals;      // names bound before the code runs
   std::vector<std::pair<std::string, std::string>> environment;  // added to the box's own
   OutputMode output = OutputMode::kSeparate;
   ExecutionLimits limits;

@@ -73,7 +73,8 @@ Result<std::vector<const toml::table*>> Tables(const toml::table& parent, std::s
   const toml::node* node = parent.get(name);
   if (node == nullptr) return out;
   const toml::array* array = node->as_array();
-  if (array == nullptr) return Invalid(std::string(name), "must be written as [[" + std::string(name) + "]]");
+  if (array == nullptr)
+    return Invalid(std::string(name), "must be written as [[" + std::string(name) + "]]");
   for (const toml::node& element : *array) {
     if (element.as_table() == nullptr) return Invalid(std::string(name), "must hold tables");
     out.push_back(element.as_table());

@@ -15,8 +15,8 @@ enum class RootItemKind : std::uint8_t { kBind, kDevice, kFile, kLink, kLinksIn 
 // One thing the root of a box holds, as the policy file says it.
 struct RootItem {
   RootItemKind kind;
-  std::string path;    // absolute, where it appears; for binds and devices also where it comes from
-  std::string text;    // kFile: its content; kLink: its target; kLinksIn: the prefix of names
+  std::string path;  // absolute, where it appears; for binds and devices also where it comes from
+  std::string text;  // kFile: its content; kLink: its target; kLinksIn: the prefix of names
   bool optional = false;
 };
 

@@ -226,8 +226,8 @@ Result<std::vector<Rule>> ReadEntries(const toml::table& root, std::string_view 
   std::vector<Rule> rules;
   const toml::node* node = root.get(kind);
   if (node == nullptr) return rules;
-  const std::string not_tables = "`" + std::string(kind) + "` must be written as [[" +
-                                 std::string(kind) + "]] entries";
+  const std::string not_tables =
+      "`" + std::string(kind) + "` must be written as [[" + std::string(kind) + "]] entries";
   if (!node->is_array()) return Invalid(not_tables);
   for (const toml::node& element : *node->as_array()) {
     const toml::table* entry = element.as_table();
@@ -263,8 +263,8 @@ Result<SyscallPolicy> ParseSyscallPolicy(std::string_view toml_text) {
   const toml::parse_result parsed = toml::parse(toml_text);
   if (!parsed) {
     std::ostringstream message;
-    message << "line " << parsed.error().source().begin.line << ": not TOML: "
-            << parsed.error().description();
+    message << "line " << parsed.error().source().begin.line
+            << ": not TOML: " << parsed.error().description();
     return Invalid(message.str());
   }
   const toml::table& root = parsed.table();

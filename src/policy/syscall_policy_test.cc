@@ -1,10 +1,10 @@
 #include "policy/syscall_policy.h"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
 #include <cerrno>
 #include <string>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
 
 namespace glovebox {
 namespace {
@@ -27,8 +27,10 @@ std::string ErrorOf(const std::string& text) {
 }
 
 std::string ErrorOfTest(const std::string& test) {
-  return ErrorOf(WithEntries("[[allow]]\ncalls = [\"ioctl\"]\notherwise = \"EPERM\"\nwhy = \"w\"\n"
-                             "when = [" + test + "]\n"));
+  return ErrorOf(
+      WithEntries("[[allow]]\ncalls = [\"ioctl\"]\notherwise = \"EPERM\"\nwhy = \"w\"\n"
+                  "when = [" +
+                  test + "]\n"));
 }
 
 TEST(SyscallPolicyTest, ReadsEveryKindOfEntry) {

@@ -25,6 +25,7 @@ struct Trial {
 };
 
 Trial Try(const Payload& payload, Walls walls) {
+  Runner().ExecutorFor(walls);  // its zygote is no effect of the payload
   Observation observation(*TheScene(), payload.witness);
   ExecutionRequest request;
   request.code = PayloadCode(payload.name);

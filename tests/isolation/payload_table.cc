@@ -56,7 +56,8 @@ void AddReads(std::vector<Payload>& table) {
       // Landlock knows no right for the text of a link or for metadata: the root alone holds.
       {"read_readlink", kReadHostFile, {kRoot}, kRaised, kSecret},
       {"read_stat", kReadHostFile, {kRoot}, kRaised, kNonce},
-      {"read_victim_environ", kHostProcess, {kOwnProc, kLandlock, kIdentity}, kRaised, kSecret},
+      // CAP_PERFMON reads environments past Landlock.
+      {"read_victim_environ", kHostProcess, {kOwnProc, kIdentity}, kRaised, kSecret},
       {"read_victim_cmdline", kHostProcess, {kOwnProc}, kRaised, kSecret},
       {"read_victim_root", kReadHostFile, {kOwnProc, kLandlock, kIdentity}, kRaised, kSecret},
       {"read_victim_cwd", kReadHostFile, {kOwnProc, kLandlock, kIdentity}, kRaised, kSecret},
@@ -239,9 +240,9 @@ void AddProcesses(std::vector<Payload>& table) {
       {"signal_pidfd", kHostProcess, every, kDone, kVictim},
       {"signal_tgkill", kHostProcess, every, kDone, kVictim},
       {"signal_queue", kHostProcess, every, kDone, kVictim},
-      {"signal_everyone", kHostProcess, every, kDone, kVictim},
+      {"signal_everyone", kHostProcess, every, kRaised, kVictim},
       {"signal_group", kHostProcess, every, kRaised, kVictim},
-      {"signal_owner", kHostProcess, every, kDone, kVictim},
+      {"signal_owner", kHostProcess, every, kRaised, kVictim},
       // Names of processes are no secret of theirs: only an own procfs hides them.
       {"see_processes", kHostProcess, {kOwnProc}, kDone, kSecret},
       {"see_pidfd", kHostProcess, {kPids}, kDone, kNonce},
@@ -261,14 +262,16 @@ void AddProcesses(std::vector<Payload>& table) {
 
 void AddLimits(std::vector<Payload>& table) {
   const std::vector<Payload> rows = {
-      {"memory_heap", kExceedMemory, {kCgroup, kRlimits}, kRaised, kMemory},
-      {"memory_mmap", kExceedMemory, {kCgroup, kRlimits}, kRaised, kMemory},
+      // RLIMIT_DATA leaves 512 MiB of room for thread stacks: it holds far beyond the limit only.
+      {"memory_heap", kExceedMemory, {kCgroup}, kTooMuch, kMemory},
+      {"memory_mmap", kExceedMemory, {kCgroup}, kTooMuch, kMemory},
+      {"memory_far", kExceedMemory, {kCgroup, kRlimits}, kTooMuch, kNonce},
       {"memory_mmap_shared", kExceedMemory, {kCgroup}, kTooMuch, kMemory},
       {"memory_children", kExceedMemory, {kCgroup}, kTooMuch, kMemory},
       {"memory_shm", kExceedMemory, {kCgroup, kRoot}, kRaised, kMemory},
       {"memory_memfd", kExceedMemory, {kCgroup}, kTooMuch, kMemory},
       {"memory_sysv", kExceedMemory, {kCgroup, kSeccomp}, kRaised, kMemory},
-      {"memory_pipes", kExceedMemory, {kIdentity}, kRaised, kNonce},
+      {"memory_pipes", kExceedMemory, {kCgroup, kIdentity}, kRaised, kMemory},
       {"disk_one_file", kExceedMemory, {kRoot, kRlimits}, kRaised, kNonce},
       {"disk_many_files", kExceedMemory, {kRoot}, kRaised, kNonce},
       {"disk_inodes", kExceedMemory, {kRoot}, kRaised, kNonce},

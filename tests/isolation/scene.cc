@@ -169,9 +169,9 @@ Status Scene::MakeListeners() {
   listeners_.push_back(TRY(ListenUnix(Path("datagrams"), SOCK_DGRAM)));
   listeners_.push_back(TRY(ListenUnix(std::string("\0", 1) + cookie_, SOCK_STREAM)));
   listeners_.push_back(TRY(ListenUnix(std::string("\0", 1) + cookie_ + "-d", SOCK_DGRAM)));
-  // A port that was free a moment ago, for the payload that listens.
-  const Listener probe = TRY(ListenTcp(AF_INET, listen_port_));
-  static_cast<void>(probe);
+  // For the payload that listens. Below the ports that the kernel gives to those who connect:
+  // knocking at one of those can connect a socket with itself.
+  listen_port_ = static_cast<std::uint16_t>(20'000 + getpid() % 10'000);
   return {};
 }
 
@@ -285,6 +285,7 @@ std::vector<std::pair<std::string, wire::Value>> Scene::Globals(const std::strin
                                              "/sys/kernel/mm/transparent_hugepage/enabled",
                                              "/sys/module/printk/parameters/time"}))},
           {"memory_wanted", Number(kMemoryWantedBytes)},
+          {"far_wanted", Number(kFarWantedBytes)},
           {"processes_wanted", Number(kProcessesWanted)},
           {"disk_wanted", Number(kDiskWantedBytes)},
           {"inodes_wanted", Number(kInodesWanted)},

@@ -16,6 +16,8 @@ namespace glovebox::isolation {
 // How much the bombs take. Each lies between what a box may have and what the cage bears.
 inline constexpr std::uint64_t kMemoryLimitBytes = 96ull << 20;
 inline constexpr std::uint64_t kMemoryWantedBytes = 360ull << 20;
+// Beyond even the slack of RLIMIT_DATA.
+inline constexpr std::uint64_t kFarWantedBytes = 760ull << 20;
 inline constexpr std::uint64_t kMemoryEffectBytes = 160ull << 20;  // limit, and generous noise
 inline constexpr std::uint32_t kProcessesLimit = 48;
 inline constexpr std::uint32_t kProcessesWanted = 150;

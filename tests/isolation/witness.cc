@@ -1,15 +1,15 @@
 #include "witness.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 
+#include "box_runner.h"
 #include "cage.h"
 
 namespace glovebox::isolation {
 namespace {
 
-constexpr useconds_t kSurvivalUs = 150'000;  // a survivor is one that is there that long after
+constexpr int kSurvivalMs = 150;  // a survivor is one that is there that long after
+constexpr int kSettleMs = 300;    // for a box to be gone
 
 bool Holds(const wire::Value& value, const std::string& text) {
   if (const auto* string = std::get_if<std::string>(&value.data)) {
@@ -48,6 +48,13 @@ void Observation::Tick() {
 }
 
 std::optional<std::string> Observation::Effect(const Outcome& outcome) {
+  std::optional<std::string> effect = Judge(outcome);
+  // What a dying box still does belongs to this run, not to the next.
+  Runner().RunUntil([&] { return CageTasks() <= tasks_before_; }, kSettleMs);
+  return effect;
+}
+
+std::optional<std::string> Observation::Judge(const Outcome& outcome) {
   switch (witness_) {
     case Witness::kNonce: break;
     case Witness::kSecret:
@@ -70,7 +77,7 @@ std::optional<std::string> Observation::Effect(const Outcome& outcome) {
       }
       break;
     case Witness::kSurvivor: {
-      usleep(kSurvivalUs);
+      Runner().RunUntil([] { return false; }, kSurvivalMs);
       const std::optional<std::string> pid = scene_.Survivor();
       scene_.KillSurvivors();
       if (pid) return "process " + *pid + " outlived the execution";

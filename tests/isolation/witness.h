@@ -36,6 +36,8 @@ class Observation {
   std::optional<std::string> Effect(const Outcome& outcome);
 
  private:
+  std::optional<std::string> Judge(const Outcome& outcome);
+
   Scene& scene_;
   Witness witness_;
   std::string nonce_;

@@ -77,7 +77,8 @@ void ZygoteClient::SpawnBox(std::uint32_t uid, const std::vector<int>& fds, Born
   const std::uint64_t box_id = next_box_id_++;
   const wire::SpawnBox message{box_id, uid};
   const int error =
-      dead_ ? EPIPE : wire::SendWithDescriptors(socket_.native_handle(), wire::Encode(message), fds);
+      dead_ ? EPIPE
+            : wire::SendWithDescriptors(socket_.native_handle(), wire::Encode(message), fds);
   if (error == 0) {
     pending_.emplace(box_id, std::move(on_born));
     return;

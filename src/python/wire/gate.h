@@ -15,7 +15,11 @@
 
 namespace glovebox::wire {
 
-enum class FrameKind : std::uint32_t { kReady = 0x59444247, kRun = 0x4E524247, kResult = 0x53524247 };
+enum class FrameKind : std::uint32_t {
+  kReady = 0x59444247,
+  kRun = 0x4E524247,
+  kResult = 0x53524247
+};
 
 struct FrameHeader {
   FrameKind kind;
@@ -37,7 +41,7 @@ struct RunRequest {
   std::uint64_t nonce = 0;  // comes back in the result; user code is not told
   bool merged_output = false;
   bool last = true;  // no further request follows: finish threads and atexit handlers too
-  std::uint64_t data_bytes_max = 0;  // RLIMIT_DATA beyond what the interpreter has; 0: leave it
+  std::uint64_t data_bytes_max = 0;   // RLIMIT_DATA beyond what the interpreter has; 0: leave it
   std::uint32_t cpu_seconds_max = 0;  // RLIMIT_CPU; 0: leave it
   std::uint32_t processes_max = 0;    // RLIMIT_NPROC; 0: leave it
   std::string code;

@@ -1,0 +1,134 @@
+#include "python/wire/gate.h"
+
+#include <cstring>
+#include <string>
+
+#include <gtest/gtest.h>
+
+namespace glovebox::wire {
+namespace {
+
+RunResult SampleResult() {
+  RunResult result;
+  result.nonce = 42;
+  result.ending = Ending::kRaised;
+  result.exit_code = 1;
+  result.value = {std::string("v")};
+  result.value_repr = "'v'";
+  result.variables = {"a", "b"};
+  result.error = {"ValueError", "bad", "Traceback ...", 3};
+  result.events = {{0.5, "socket", "family 2", 7, true, "nothing allows it"}};
+  result.events_dropped = 2;
+  return result;
+}
+
+TEST(GateTest, ResultSurvivesTheWire) {
+  const std::optional<RunResult> out = DecodeRunResult(EncodeRunResult(SampleResult()));
+  ASSERT_TRUE(out.has_value());
+  EXPECT_EQ(out->nonce, 42u);
+  EXPECT_EQ(out->ending, Ending::kRaised);
+  EXPECT_EQ(std::get<std::string>(out->value.data), "v");
+  EXPECT_EQ(out->variables, (std::vector<std::string>{"a", "b"}));
+  EXPECT_EQ(out->error.line, 3);
+  ASSERT_EQ(out->events.size(), 1u);
+  EXPECT_EQ(out->events[0].target, "family 2");
+  EXPECT_TRUE(out->events[0].refused);
+  EXPECT_EQ(out->events_dropped, 2u);
+}
+
+TEST(GateTest, RequestSurvivesTheWire) {
+  RunRequest request;
+  request.nonce = 7;
+  request.merged_output = true;
+  request.last = false;
+  request.data_bytes_max = 1u << 30;
+  request.cpu_seconds_max = 9;
+  request.processes_max = 5;
+  request.code = std::string("x\0y", 3);
+  request.filename = "<sandbox>";
+  request.argv = {"-c", "1"};
+  request.environment = {{"A", "b"}};
+  request.globals = {{"g", {std::int64_t{3}}}};
+  const std::optional<RunRequest> out = DecodeRunRequest(EncodeRunRequest(request));
+  ASSERT_TRUE(out.has_value());
+  EXPECT_EQ(out->nonce, 7u);
+  EXPECT_TRUE(out->merged_output);
+  EXPECT_FALSE(out->last);
+  EXPECT_EQ(out->data_bytes_max, 1u << 30);
+  EXPECT_EQ(out->cpu_seconds_max, 9u);
+  EXPECT_EQ(out->processes_max, 5u);
+  EXPECT_EQ(out->code.size(), 3u);
+  EXPECT_EQ(out->argv, request.argv);
+  EXPECT_EQ(out->environment, request.environment);
+  ASSERT_EQ(out->globals.size(), 1u);
+  EXPECT_EQ(std::get<std::int64_t>(out->globals[0].second.data), 3);
+}
+
+TEST(GateTest, RefusesEveryTruncation) {
+  const std::string whole = EncodeRunResult(SampleResult());
+  for (std::size_t size = 0; size < whole.size(); ++size) {
+    EXPECT_FALSE(DecodeRunResult(std::string_view(whole).substr(0, size)).has_value()) << size;
+  }
+}
+
+TEST(GateTest, RefusesTrailingBytes) {
+  EXPECT_FALSE(DecodeRunResult(EncodeRunResult(SampleResult()) + "x").has_value());
+}
+
+TEST(GateTest, RefusesTextsBeyondTheirBounds) {
+  RunResult result = SampleResult();
+  result.value_repr.assign(kReprBytesMax + 1, 'x');
+  EXPECT_FALSE(DecodeRunResult(EncodeRunResult(result)).has_value());
+  result = SampleResult();
+  result.events.resize(kEventsMax + 1);
+  EXPECT_FALSE(DecodeRunResult(EncodeRunResult(result)).has_value());
+}
+
+TEST(GateTest, RefusesAnUnknownEnding) {
+  RunResult result = SampleResult();
+  result.ending = static_cast<Ending>(9);
+  EXPECT_FALSE(DecodeRunResult(EncodeRunResult(result)).has_value());
+}
+
+TEST(FrameParserTest, PutsFramesTogetherFromAnyPieces) {
+  const std::string stream = Frame(FrameKind::kReady, {}) + Frame(FrameKind::kResult, "abc");
+  FrameParser parser;
+  std::vector<FrameParser::Parsed> frames;
+  for (const char byte : stream) {
+    parser.Append({&byte, 1});
+    while (auto frame = parser.Next()) frames.push_back(*frame);
+  }
+  ASSERT_EQ(frames.size(), 2u);
+  EXPECT_EQ(frames[0].kind, FrameKind::kReady);
+  EXPECT_EQ(frames[1].payload, "abc");
+  EXPECT_FALSE(parser.broken());
+}
+
+TEST(FrameParserTest, BreaksForGoodOnAnythingElse) {
+  FrameParser parser;
+  parser.Append("GET / HTTP/1.1\r\n\r\n");
+  EXPECT_FALSE(parser.Next().has_value());
+  EXPECT_TRUE(parser.broken());
+  parser.Append(Frame(FrameKind::kReady, {}));
+  EXPECT_FALSE(parser.Next().has_value());
+}
+
+TEST(FrameParserTest, RefusesAFrameTheServerWouldSend) {
+  FrameParser parser;
+  parser.Append(Frame(FrameKind::kRun, "x"));
+  EXPECT_FALSE(parser.Next().has_value());
+  EXPECT_TRUE(parser.broken());
+}
+
+TEST(FrameParserTest, RefusesALengthBeyondTheBoundBeforeItArrives) {
+  FrameParser parser;
+  std::string header = Frame(FrameKind::kResult, {});
+  const std::uint32_t length = kResultBytesMax + 1;
+  std::memcpy(header.data() + 4, &length, sizeof(length));
+  parser.Append(header);
+  EXPECT_FALSE(parser.Next().has_value());
+  EXPECT_TRUE(parser.broken());
+}
+
+}  // namespace
+}  // namespace glovebox::wire

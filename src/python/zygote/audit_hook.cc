@@ -1,10 +1,10 @@
 #include "python/zygote/audit_hook.h"
 
+#include <sys/socket.h>
+
 #include <cerrno>
 #include <cstring>
 #include <string_view>
-
-#include <sys/socket.h>
 
 #include "python/zygote/interpreter.h"
 
@@ -16,15 +16,16 @@ using Clock = std::chrono::steady_clock;
 enum class Reaction : std::uint8_t { kNote, kRefuse };
 
 struct Rule {
-  std::string_view event;   // CPython's name for it
+  std::string_view event;  // CPython's name for it
   Reaction reaction;
-  int target_index;         // which audit argument names the target; -1 for none
-  const char* sentence;     // what the exception says
-  const char* remedy;       // what would allow it
+  int target_index;      // which audit argument names the target; -1 for none
+  const char* sentence;  // what the exception says
+  const char* remedy;    // what would allow it
 };
 
 constexpr const char* kNoPrograms =
-    "a box cannot run programs; use Python, threads, or multiprocessing with the 'fork' start method";
+    "a box cannot run programs; use Python, threads, or multiprocessing with the 'fork' start "
+    "method";
 constexpr const char* kNoNetwork = "this box has no network";
 constexpr const char* kNothing = "nothing allows it";
 
@@ -112,8 +113,8 @@ int Refuse(std::string_view operation, const std::string& target, const char* se
   text += " (" + std::string(operation);
   if (!target.empty()) text += ": " + target.substr(0, 200);
   text += "; nothing allows it)";
-  const PyRef message(PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()),
-                                           "replace"));
+  const PyRef message(
+      PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()), "replace"));
   const PyRef arguments(message ? Py_BuildValue("(iO)", EPERM, message.get()) : nullptr);
   if (arguments) PyErr_SetObject(PyExc_PermissionError, arguments.get());
   return -1;

@@ -53,8 +53,7 @@ void ServeGate(int gate_fd) {
   while (std::optional<wire::RunRequest> request = ReadRequest(gate_fd)) {
     const wire::RunResult result = RunCell(*request);
     request.reset();
-    const std::string frame =
-        wire::Frame(wire::FrameKind::kResult, wire::EncodeRunResult(result));
+    const std::string frame = wire::Frame(wire::FrameKind::kResult, wire::EncodeRunResult(result));
     if (!WriteAll(gate_fd, frame)) ::_exit(result.exit_code);
   }
   ::_exit(0);

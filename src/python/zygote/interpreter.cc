@@ -111,8 +111,8 @@ Status StartInterpreter(const wire::ZygoteSetup& setup) {
   if (refuses) InstallAuditHook();
   TRY(Initialize(setup));
   TRY(LoadPrelude());
-  const PyRef done(PyObject_CallFunction(PreludeFunction("set_up"), "O",
-                                         refuses ? Py_True : Py_False));
+  const PyRef done(
+      PyObject_CallFunction(PreludeFunction("set_up"), "O", refuses ? Py_True : Py_False));
   if (!done) return PythonFailed("setting up the prelude");
   for (const std::string& name : setup.preimports) {
     const PyRef module(PyImport_ImportModule(name.c_str()));

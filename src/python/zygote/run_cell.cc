@@ -33,8 +33,7 @@ std::uint64_t DataBytesNow() {
 }
 
 bool ApplyLimits(const wire::RunRequest& request) {
-  if (request.data_bytes_max != 0 &&
-      !Lower(RLIMIT_DATA, DataBytesNow() + request.data_bytes_max)) {
+  if (request.data_bytes_max != 0 && !Lower(RLIMIT_DATA, DataBytesNow() + request.data_bytes_max)) {
     return false;
   }
   if (request.processes_max != 0 && !Lower(RLIMIT_NPROC, request.processes_max)) return false;
@@ -68,16 +67,15 @@ bool SetEnvironment(const wire::RunRequest& request) {
 PyRef BuildArguments(const wire::RunRequest& request) {
   const PyRef argv(PyList_New(0));
   for (const std::string& text : request.argv) {
-    const PyRef item(PyUnicode_DecodeFSDefaultAndSize(text.data(),
-                                                      static_cast<Py_ssize_t>(text.size())));
+    const PyRef item(
+        PyUnicode_DecodeFSDefaultAndSize(text.data(), static_cast<Py_ssize_t>(text.size())));
     if (!argv || !item || PyList_Append(argv.get(), item.get()) != 0) return PyRef();
   }
   const PyRef globals = ToPython({wire::Value::Dict(request.globals)});
   if (!argv || !globals) return PyRef();
   return PyRef(Py_BuildValue("(y#sOOO)", request.code.data(),
-                             static_cast<Py_ssize_t>(request.code.size()),
-                             request.filename.c_str(), argv.get(), globals.get(),
-                             request.last ? Py_True : Py_False));
+                             static_cast<Py_ssize_t>(request.code.size()), request.filename.c_str(),
+                             argv.get(), globals.get(), request.last ? Py_True : Py_False));
 }
 
 std::string TextItem(PyObject* tuple, Py_ssize_t index, std::size_t bytes_max) {

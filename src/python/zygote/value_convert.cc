@@ -33,8 +33,9 @@ std::string TextOf(PyObject* object, PyObject* (*convert)(PyObject*), std::size_
   std::optional<std::string> text = shown ? Utf8(shown.get()) : std::nullopt;
   if (!text) {
     const std::string reason = TakePythonError();
-    return Cut("<" + std::string(Py_TYPE(object)->tp_name) + " object; showing it raised " + reason +
-                   ">", bytes_max);
+    return Cut(
+        "<" + std::string(Py_TYPE(object)->tp_name) + " object; showing it raised " + reason + ">",
+        bytes_max);
   }
   return Cut(std::move(*text), bytes_max);
 }
@@ -111,8 +112,8 @@ struct Build {
   PyRef operator()(std::uint64_t value) const { return PyRef(PyLong_FromUnsignedLongLong(value)); }
   PyRef operator()(double value) const { return PyRef(PyFloat_FromDouble(value)); }
   PyRef operator()(const std::string& value) const {
-    return PyRef(PyUnicode_DecodeUTF8(value.data(), static_cast<Py_ssize_t>(value.size()),
-                                      "replace"));
+    return PyRef(
+        PyUnicode_DecodeUTF8(value.data(), static_cast<Py_ssize_t>(value.size()), "replace"));
   }
   PyRef operator()(const wire::Value::List& items) const {
     PyRef list(PyList_New(0));

@@ -62,8 +62,7 @@ Status Warm(const wire::ZygoteSetup& setup) {
 
 class Zygote {
  public:
-  Zygote(int socket_fd, const wire::ZygoteSetup& setup)
-      : socket_fd_(socket_fd), template_(setup) {}
+  Zygote(int socket_fd, const wire::ZygoteSetup& setup) : socket_fd_(socket_fd), template_(setup) {}
 
   int Run() {
     sigset_t child_signal;

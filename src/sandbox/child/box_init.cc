@@ -1,8 +1,9 @@
 #include "sandbox/child/box_init.h"
 
-#include <csignal>
 #include <sys/resource.h>
 #include <sys/wait.h>
+
+#include <csignal>
 
 #include "sandbox/child/after_fork.h"
 #include "sandbox/child/lockdown.h"

@@ -1,9 +1,10 @@
 #include "sandbox/child/enter_box.h"
 
-#include <cstring>
-#include <iterator>
 #include <sched.h>
 #include <sys/prctl.h>
+
+#include <cstring>
+#include <iterator>
 
 #include "sandbox/child/after_fork.h"
 #include "sandbox/child/identity.h"

@@ -22,8 +22,8 @@ AFTER_FORK int SetAttributes(int mount_fd, std::uint64_t set, unsigned flags) no
 
 // Creates and mounts a file system without ever naming its mount point twice. Returns the mount's
 // descriptor, or -1 with errno set. `options` alternates keys and values and ends with nullptr.
-AFTER_FORK int NewMount(const char* type, const char* const* options, std::uint64_t attributes)
-    noexcept {
+AFTER_FORK int NewMount(const char* type, const char* const* options,
+                        std::uint64_t attributes) noexcept {
   const long context = syscall(kSysFsopen, type, 1 /* FSOPEN_CLOEXEC */);
   if (context < 0) return -1;
   for (; options[0] != nullptr; options += 2) {
@@ -46,8 +46,8 @@ AFTER_FORK int Attach(int mount_fd, int target_dir_fd, const char* target) noexc
 }
 
 AFTER_FORK int WriteFile(int root_fd, const RootEntry& entry) noexcept {
-  const long fd = syscall(SYS_openat, root_fd, entry.target, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC,
-                          0444);
+  const long fd =
+      syscall(SYS_openat, root_fd, entry.target, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0444);
   if (fd < 0) return errno;
   const long written = syscall(SYS_write, fd, entry.text, entry.text_length);
   const int error = written < 0 ? errno : (written == entry.text_length ? 0 : EIO);
@@ -61,7 +61,8 @@ AFTER_FORK int PlaceSource(int root_fd, const RootEntry& entry, int source_fd) n
   if (S_ISDIR(source.st_mode)) {
     if (syscall(SYS_mkdirat, root_fd, entry.target, 0755) < 0 && errno != EEXIST) return errno;
   } else {
-    const long fd = syscall(SYS_openat, root_fd, entry.target, O_WRONLY | O_CREAT | O_CLOEXEC, 0444);
+    const long fd =
+        syscall(SYS_openat, root_fd, entry.target, O_WRONLY | O_CREAT | O_CLOEXEC, 0444);
     if (fd < 0) return errno;
     syscall(SYS_close, fd);
   }
@@ -72,7 +73,8 @@ AFTER_FORK int PlaceSource(int root_fd, const RootEntry& entry, int source_fd) n
     attributes |= kMountAttrNoexec;  // a device node: readable, writable, nothing else
     attributes &= ~kMountAttrReadOnly;
   }
-  if (const int error = SetAttributes(source_fd, attributes, kAtRecursive); error != 0) return error;
+  if (const int error = SetAttributes(source_fd, attributes, kAtRecursive); error != 0)
+    return error;
   return Attach(source_fd, root_fd, entry.target);
 }
 
@@ -157,8 +159,8 @@ AFTER_FORK ChildFailure BuildAndPivotRoot(const RootPlan& root) noexcept {
 }
 
 AFTER_FORK int MountFreshTmpfs(const FreshMount& mount, const char* owner) noexcept {
-  const char* const options[] = {"size", mount.size, "nr_inodes", mount.inodes, "mode",
-                                 "0700", "uid",      owner,       "gid",        owner, nullptr};
+  const char* const options[] = {"size", mount.size, "nr_inodes", mount.inodes, "mode", "0700",
+                                 "uid",  owner,      "gid",       owner,        nullptr};
   const int mount_fd =
       NewMount("tmpfs", options, kMountAttrNosuid | kMountAttrNodev | kMountAttrNoexec);
   if (mount_fd < 0) return errno;

@@ -1,8 +1,9 @@
 #include "sandbox/child/spawn_child.h"
 
+#include <sys/prctl.h>
+
 #include <csignal>
 #include <iterator>
-#include <sys/prctl.h>
 
 #include "sandbox/child/after_fork.h"
 #include "sandbox/child/identity.h"
@@ -78,12 +79,12 @@ AFTER_FORK ChildFailure Descriptors(const SpawnPlan& plan) noexcept {
                                4u /* CLOSE_RANGE_CLOEXEC */)));
 }
 
-// The order is the argument (docs/threat-model.md, "Entering the box"). The parent's go-ahead first,
-// because no id means anything before the maps are written; sources before the identity, because
-// only the starting uid can reach them; the identity before the root, because only a mapped uid can
-// create files on its tmpfs.
+// The order is the argument (docs/threat-model.md, "Entering the box"). The parent's go-ahead
+// first, because no id means anything before the maps are written; sources before the identity,
+// because only the starting uid can reach them; the identity before the root, because only a mapped
+// uid can create files on its tmpfs.
 using Step = ChildFailure (*)(const SpawnPlan&) noexcept;
-constexpr Step kSteps[] = {&DieWithParent, &WaitForParent, &Signals, &NewSession, &MountSources,
+constexpr Step kSteps[] = {&DieWithParent, &WaitForParent, &Signals,    &NewSession, &MountSources,
                            &Identity,      &Root,          &NoNewPrivs, &Descriptors};
 
 }  // namespace

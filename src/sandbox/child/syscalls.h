@@ -1,12 +1,14 @@
 #pragma once
 
 // Kernel interfaces newer than the oldest headers we build with, and the few helpers every step
-// uses. Numbers are the same on x86-64 and aarch64 (all were added after the numbering was unified).
+// uses. Numbers are the same on x86-64 and aarch64 (all were added after the numbering was
+// unified).
+
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <cstdint>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 namespace glovebox::sandbox {
 

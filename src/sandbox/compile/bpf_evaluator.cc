@@ -36,8 +36,7 @@ Result<std::uint32_t> EvaluateBpf(std::span<const sock_filter> program, const se
     const std::size_t here = next++;
     const sock_filter& instruction = program[here];
     const auto invalid = [here](const char* what) {
-      return Error(Errc::kInvalidArgument,
-                   "BPF instruction " + std::to_string(here) + ": " + what);
+      return Error(Errc::kInvalidArgument, "BPF instruction " + std::to_string(here) + ": " + what);
     };
     switch (instruction.code) {
       case BPF_LD | BPF_W | BPF_ABS: {

@@ -1,10 +1,10 @@
 #include "sandbox/compile/bpf_evaluator.h"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
 #include <string>
 #include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
 
 namespace glovebox {
 namespace {

@@ -187,8 +187,9 @@ Result<std::optional<std::uint32_t>> SyscallNumber(const std::string& name, Arch
   const int number = seccomp_syscall_resolve_name_arch(ScmpArch(arch), name.c_str());
   if (number == __NR_SCMP_ERROR) {
     return Error(Errc::kInvalidArgument,
-                 "`" + name + "` is no system call that libseccomp knows: correct the name, or "
-                 "leave a newer call to the default");
+                 "`" + name +
+                     "` is no system call that libseccomp knows: correct the name, or "
+                     "leave a newer call to the default");
   }
   // libseccomp gives calls that an architecture lacks a negative number.
   if (number < 0) return std::optional<std::uint32_t>();

@@ -1,13 +1,14 @@
 #include "sandbox/compile/filter_compiler.h"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 #include <linux/audit.h>
 #include <linux/seccomp.h>
 
 #include <cerrno>
 #include <string>
 #include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
 
 #include "sandbox/compile/bpf_evaluator.h"
 

@@ -2,7 +2,6 @@
 // never be allowed by a list of its own, and the shipped table in the running kernel.
 #include "sandbox/compile/filters.h"
 
-#include <gtest/gtest.h>
 #include <linux/audit.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
@@ -26,6 +25,8 @@
 #include <span>
 #include <string>
 #include <vector>
+
+#include <gtest/gtest.h>
 
 #include "policy/syscall_policy.h"
 #include "sandbox/compile/bpf_evaluator.h"
@@ -215,21 +216,90 @@ TEST_P(PythonFilterTest, KillsX32Calls) {
 // ---- what must hold whatever the file says ------------------------------------------------------
 
 TEST_P(PythonFilterTest, NeverAllowsTheDangerousCalls) {
-  for (const char* call :
-       {"execve", "execveat", "socket", "connect", "bind", "listen", "accept", "accept4", "bpf",
-        "perf_event_open", "userfaultfd", "keyctl", "add_key", "request_key", "ptrace",
-        "process_vm_readv", "process_vm_writev", "process_madvise", "pidfd_getfd", "kcmp", "mount",
-        "umount2", "open_tree", "fsopen", "fsconfig", "fsmount", "fspick", "move_mount",
-        "mount_setattr", "pivot_root", "chroot", "unshare", "setns", "kexec_load",
-        "kexec_file_load", "init_module", "finit_module", "delete_module", "swapon", "swapoff",
-        "reboot", "settimeofday", "clock_settime", "adjtimex", "clock_adjtime",
-        "open_by_handle_at", "name_to_handle_at", "fanotify_init", "fanotify_mark", "quotactl",
-        "quotactl_fd", "ioperm", "iopl", "modify_ldt", "vhangup", "seccomp", "io_uring_setup",
-        "io_uring_enter", "io_uring_register", "acct", "syslog", "setuid", "setgid", "setreuid",
-        "setregid", "setresuid", "setresgid", "setfsuid", "setfsgid", "setgroups", "capset",
-        "sethostname", "setdomainname", "landlock_create_ruleset", "landlock_add_rule",
-        "landlock_restrict_self", "move_pages", "migrate_pages", "mbind", "lookup_dcookie",
-        "nfsservctl", "shmget", "msgget", "mq_open"}) {
+  for (const char* call : {"execve",
+                           "execveat",
+                           "socket",
+                           "connect",
+                           "bind",
+                           "listen",
+                           "accept",
+                           "accept4",
+                           "bpf",
+                           "perf_event_open",
+                           "userfaultfd",
+                           "keyctl",
+                           "add_key",
+                           "request_key",
+                           "ptrace",
+                           "process_vm_readv",
+                           "process_vm_writev",
+                           "process_madvise",
+                           "pidfd_getfd",
+                           "kcmp",
+                           "mount",
+                           "umount2",
+                           "open_tree",
+                           "fsopen",
+                           "fsconfig",
+                           "fsmount",
+                           "fspick",
+                           "move_mount",
+                           "mount_setattr",
+                           "pivot_root",
+                           "chroot",
+                           "unshare",
+                           "setns",
+                           "kexec_load",
+                           "kexec_file_load",
+                           "init_module",
+                           "finit_module",
+                           "delete_module",
+                           "swapon",
+                           "swapoff",
+                           "reboot",
+                           "settimeofday",
+                           "clock_settime",
+                           "adjtimex",
+                           "clock_adjtime",
+                           "open_by_handle_at",
+                           "name_to_handle_at",
+                           "fanotify_init",
+                           "fanotify_mark",
+                           "quotactl",
+                           "quotactl_fd",
+                           "ioperm",
+                           "iopl",
+                           "modify_ldt",
+                           "vhangup",
+                           "seccomp",
+                           "io_uring_setup",
+                           "io_uring_enter",
+                           "io_uring_register",
+                           "acct",
+                           "syslog",
+                           "setuid",
+                           "setgid",
+                           "setreuid",
+                           "setregid",
+                           "setresuid",
+                           "setresgid",
+                           "setfsuid",
+                           "setfsgid",
+                           "setgroups",
+                           "capset",
+                           "sethostname",
+                           "setdomainname",
+                           "landlock_create_ruleset",
+                           "landlock_add_rule",
+                           "landlock_restrict_self",
+                           "move_pages",
+                           "migrate_pages",
+                           "mbind",
+                           "lookup_dcookie",
+                           "nfsservctl",
+                           "shmget",
+                           "msgget",
+                           "mq_open"}) {
     for (const Args& args : AnyArgs()) Expect(call, args, kEperm);
   }
 }

@@ -5,11 +5,10 @@
 namespace glovebox::sandbox {
 
 Result<policy::BoxPolicy> PythonBoxPolicy() {
-  return policy::ParseBoxPolicy(embedded::kPythonBox,
-                                {.python_stdlib = GLOVEBOX_PYTHON_STDLIB,
-                                 .python_version = GLOVEBOX_PYTHON_VERSION,
-                                 .multiarch = GLOVEBOX_MULTIARCH,
-                                 .arch = GLOVEBOX_ARCH});
+  return policy::ParseBoxPolicy(embedded::kPythonBox, {.python_stdlib = GLOVEBOX_PYTHON_STDLIB,
+                                                       .python_version = GLOVEBOX_PYTHON_VERSION,
+                                                       .multiarch = GLOVEBOX_MULTIARCH,
+                                                       .arch = GLOVEBOX_ARCH});
 }
 
 std::string PythonStdlib() { return GLOVEBOX_PYTHON_STDLIB; }

@@ -33,15 +33,17 @@ class RootLayoutBuilder {
   Status AddItem(const policy::RootItem& item) {
     switch (item.kind) {
       case policy::RootItemKind::kFile: Add(RootEntryKind::kFile, item.path, item.text); return {};
-      case policy::RootItemKind::kLink: Add(RootEntryKind::kSymlink, item.path, item.text); return {};
+      case policy::RootItemKind::kLink:
+        Add(RootEntryKind::kSymlink, item.path, item.text);
+        return {};
       case policy::RootItemKind::kLinksIn: return AddLinks(item);
       case policy::RootItemKind::kBind:
       case policy::RootItemKind::kDevice: break;
     }
     if (!Exists(item.path)) {
       if (item.optional) return {};
-      return Error(Errc::kUnsupported, "the box needs " + item.path +
-                                           ", which this host does not have");
+      return Error(Errc::kUnsupported,
+                   "the box needs " + item.path + ", which this host does not have");
     }
     Add(item.kind == policy::RootItemKind::kBind ? RootEntryKind::kBind : RootEntryKind::kDevice,
         item.path, item.path);

@@ -20,7 +20,7 @@ struct CgroupLimits {
 struct CgroupUsage {
   std::uint64_t memory_peak_bytes = 0;
   std::uint64_t cpu_us = 0;
-  std::uint64_t oom_kills = 0;      // since Prepare()
+  std::uint64_t oom_kills = 0;          // since Prepare()
   std::uint64_t processes_refused = 0;  // forks that hit the limit since Prepare()
 };
 
@@ -35,7 +35,8 @@ class CgroupSlot {
   // Files into which the box writes "0" to join. Owned by the slot.
   const std::vector<int>& join_fds() const { return join_fds_; }
 
-  // v1 tells of an out-of-memory kill here (readable); -1 on v2, where the whole group dies at once.
+  // v1 tells of an out-of-memory kill here (readable); -1 on v2, where the whole group dies at
+  // once.
   int oom_event_fd() const { return oom_event_.get(); }
 
   // Sets the limits and starts counting anew. Precondition: nobody is inside.

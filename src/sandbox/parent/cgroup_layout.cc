@@ -91,8 +91,7 @@ CgroupLayout ParseCgroupLayout(const CgroupTexts& texts, std::string_view v2_con
     }
     if (layout.Find(controller) != nullptr || !v2_mount) continue;
     // v2 has no cpuacct: its cpu.stat is always there.
-    const bool offered = controller != "cpuacct" &&
-                         HasWord(Trim(v2_controllers), ' ', controller);
+    const bool offered = controller != "cpuacct" && HasWord(Trim(v2_controllers), ' ', controller);
     if (offered) {
       layout.places.push_back({std::string(controller), CgroupVersion::kV2, *v2_mount});
     }

@@ -13,7 +13,7 @@ enum class CgroupVersion { kV1, kV2 };
 struct ControllerPlace {
   std::string controller;  // "memory", "pids", "cpu", "cpuacct"
   CgroupVersion version = CgroupVersion::kV1;
-  std::string directory;   // absolute
+  std::string directory;  // absolute
 };
 
 // Which controllers this host offers, hierarchy by hierarchy: v1, v2 and any mixture of the two.
@@ -25,12 +25,12 @@ struct CgroupLayout {
 
 // The texts a layout is read from, so that hosts we are not on can be tested.
 struct CgroupTexts {
-  std::string mountinfo;         // /proc/self/mountinfo
-  std::string self_cgroup;       // /proc/self/cgroup
+  std::string mountinfo;    // /proc/self/mountinfo
+  std::string self_cgroup;  // /proc/self/cgroup
 };
 
-// Reads the layout. A v1 controller's place is the group we are in; a v2 controller's is the root of
-// the mount, because a group that holds processes (ours) cannot have children with controllers.
+// Reads the layout. A v1 controller's place is the group we are in; a v2 controller's is the root
+// of the mount, because a group that holds processes (ours) cannot have children with controllers.
 // `v2_controllers` is the content of the v2 mount's cgroup.controllers.
 CgroupLayout ParseCgroupLayout(const CgroupTexts& texts, std::string_view v2_controllers);
 

@@ -74,8 +74,8 @@ Result<Moves> PrepareMoves(const std::vector<std::pair<int, int>>& descriptors) 
 Status WriteIdMaps(pid_t pid, const SpawnRequest& request) {
   if ((request.namespaces & CLONE_NEWUSER) == 0) return {};
   const std::string folder = "/proc/" + std::to_string(pid);
-  const std::string map = "0 " + std::to_string(request.uid_base) + " " +
-                          std::to_string(request.uid_count);
+  const std::string map =
+      "0 " + std::to_string(request.uid_base) + " " + std::to_string(request.uid_count);
   TRY(WriteExisting(folder + "/uid_map", map));
   return WriteExisting(folder + "/gid_map", map);
 }
@@ -90,8 +90,8 @@ Status AwaitExec(int failure_fd, const SpawnRequest& request) {
   if (got == 0) return {};
   if (got != sizeof(failure)) return Error(Errc::kInternal, "the child sent half a record");
   std::string act = StageName(failure.stage);
-  if (request.root != nullptr && (failure.stage == ChildStage::kMountSources ||
-                                  failure.stage == ChildStage::kRootEntry)) {
+  if (request.root != nullptr &&
+      (failure.stage == ChildStage::kMountSources || failure.stage == ChildStage::kRootEntry)) {
     act += " " + request.root->Describe(failure.detail);
   }
   return Error::FromErrno(act, failure.sys_errno);

@@ -4,10 +4,10 @@
 // namespaces in four moves:
 //
 //   server                                   child (sandbox/child/spawn_child.cc)
-//   clone3(namespaces, pidfd)         ───▶   waits for one byte
+//   clone3(namespaces, pidfd)         --->   waits for one byte
 //   writes uid_map, gid_map of the child
-//   sends the byte                    ───▶   mounts, identity, root, descriptors, exec
-//   reads the failure pipe            ◀───   end-of-file: exec'd; a record: the stage that failed
+//   sends the byte                    --->   mounts, identity, root, descriptors, exec
+//   reads the failure pipe            <---   end-of-file: exec'd; a record: the stage that failed
 
 #include <sys/types.h>
 
@@ -41,14 +41,14 @@ class Process {
 };
 
 struct SpawnRequest {
-  std::uint64_t namespaces = 0;    // CLONE_NEW*
-  uid_t uid_base = 0;              // with CLONE_NEWUSER: what uid 0 inside is outside
+  std::uint64_t namespaces = 0;  // CLONE_NEW*
+  uid_t uid_base = 0;            // with CLONE_NEWUSER: what uid 0 inside is outside
   std::uint32_t uid_count = 1;
   const RootLayout* root = nullptr;  // with CLONE_NEWNS: the root to build; null keeps the host's
   std::vector<std::pair<int, int>> descriptors;  // (ours, the child's); all others are closed
-  std::string executable;          // as named inside the new root
-  std::vector<std::string> arguments;    // argv, from argv[0] on
-  std::vector<std::string> environment;  // complete
+  std::string executable;                        // as named inside the new root
+  std::vector<std::string> arguments;            // argv, from argv[0] on
+  std::vector<std::string> environment;          // complete
 };
 
 // Starts it. The child dies with the calling thread. An error names the stage and, for a mount, the

@@ -74,8 +74,7 @@ Status KillLeftovers(const UidRange& range) {
     for (const pid_t pid : leftovers) ::kill(pid, SIGKILL);
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
   }
-  return Error(Errc::kSystem, "process " +
-                                  std::to_string(ProcessesOf(range.base(), last).front()) +
+  return Error(Errc::kSystem, "process " + std::to_string(ProcessesOf(range.base(), last).front()) +
                                   " of an earlier server cannot be killed");
 }
 

@@ -15,10 +15,12 @@ inline constexpr std::uint32_t kUidsPerRange = 65'536;
 inline constexpr std::uint32_t kUidRangeCount = 1'024;
 
 // A range of host uids that is ours alone while this object lives: several servers may run on one
-// host. Held by a byte lock in `lock_folder`/uid-ranges; the kernel releases it when we die, however.
+// host. Held by a byte lock in `lock_folder`/uid-ranges; the kernel releases it when we die,
+// however.
 class UidRange {
  public:
-  // Takes the first free range. kLimit when all are taken; kSystem when the lock file cannot be used.
+  // Takes the first free range. kLimit when all are taken; kSystem when the lock file cannot be
+  // used.
   static Result<UidRange> Take(const std::string& lock_folder);
 
   std::uint32_t index() const { return index_; }
@@ -30,8 +32,8 @@ class UidRange {
   std::uint32_t index_;
 };
 
-// Kills whatever still runs under a uid of `range`: leftovers of a server that was killed before us.
-// Bounded; a process that cannot be killed is an error naming its pid.
+// Kills whatever still runs under a uid of `range`: leftovers of a server that was killed before
+// us. Bounded; a process that cannot be killed is an error naming its pid.
 Status KillLeftovers(const UidRange& range);
 
 }  // namespace glovebox::sandbox

@@ -109,8 +109,8 @@ struct DescriptorMove {
 // A child of the (threaded) server that becomes another program inside new namespaces. The
 // namespaces themselves are flags of the parent's clone3.
 struct SpawnPlan {
-  int failure_fd = -1;       // O_CLOEXEC; end-of-file without a record means exec
-  int parent_ready_fd = -1;  // one byte arrives when the parent has written the id maps
+  int failure_fd = -1;           // O_CLOEXEC; end-of-file without a record means exec
+  int parent_ready_fd = -1;      // one byte arrives when the parent has written the id maps
   bool switch_identity = false;  // become uid 0 and gid 0 of the new user namespace
   bool build_root = false;
   RootPlan root;
@@ -124,7 +124,7 @@ struct SpawnPlan {
 
 // A fork of the zygote that becomes a box. The steps are in sandbox/child/enter_box.cc.
 struct BoxPlan {
-  std::uint32_t walls = 0;  // Walls::bits()
+  std::uint32_t walls = 0;          // Walls::bits()
   const int* cgroup_fds = nullptr;  // files that take "0" as "the writer joins"
   std::uint16_t cgroup_fd_count = 0;
   uid_t uid = 0;        // in the zygote's user namespace; this box's alone while it lives
@@ -143,11 +143,13 @@ struct BoxPlan {
 };
 
 // Nothing in a plan may run code in the child: no constructors, destructors or allocators.
-static_assert(std::is_trivially_copyable_v<SpawnPlan> && std::is_trivially_destructible_v<SpawnPlan>);
+static_assert(std::is_trivially_copyable_v<SpawnPlan> &&
+              std::is_trivially_destructible_v<SpawnPlan>);
 static_assert(std::is_trivially_copyable_v<BoxPlan> && std::is_trivially_destructible_v<BoxPlan>);
 
-// What a box's init writes to its status pipe: that the box could not be built, or how Python ended.
-// That it was built is said by Python itself, at the gate. Untrusted code never holds the pipe.
+// What a box's init writes to its status pipe: that the box could not be built, or how Python
+// ended. That it was built is said by Python itself, at the gate. Untrusted code never holds the
+// pipe.
 enum class StatusKind : std::uint8_t { kBuildFailed = 1, kEnded = 2 };
 
 struct StatusRecord {

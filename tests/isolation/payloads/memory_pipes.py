@@ -1,7 +1,7 @@
 # Kernel buffers that belong to nobody's heap.
 import fcntl
 held = []
-for n in range(60):
+for n in range(memory_wanted >> 20):
     out, into = os.pipe()
     fcntl.fcntl(into, 1031, 1 << 20)
     fcntl.fcntl(into, fcntl.F_SETFL, os.O_NONBLOCK)
@@ -11,5 +11,4 @@ for n in range(60):
             pass
     except BlockingIOError:
         pass
-if sum(fcntl.fcntl(into, 1032) for out, into in held) >= 60 << 20:
-    achieved()
+time.sleep(0.05)

@@ -2,4 +2,4 @@
 import glob
 loader = sorted(glob.glob("/lib64/ld-linux-*") + glob.glob("/lib/ld-linux-*")
                 + glob.glob("/usr/lib/*/ld-linux-*"))[0]
-os.execv(loader, [loader, "/bin/echo", nonce])
+os.execv(loader, [loader] + printf)

@@ -1,2 +1,2 @@
 # Through a shell, from C.
-_libc.system(b"echo " + nonce.encode())
+_libc.system(" ".join(printf).encode())

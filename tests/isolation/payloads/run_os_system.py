@@ -1,2 +1,2 @@
 # Through a shell.
-os.system("echo " + nonce)
+os.system(" ".join(printf))

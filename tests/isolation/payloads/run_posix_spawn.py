@@ -1,3 +1,3 @@
 # libc's spawn.
-child = os.posix_spawn("/bin/echo", ["echo", nonce], {})
+child = os.posix_spawn(printf[0], printf, {})
 os.waitpid(child, 0)

@@ -1,3 +1,3 @@
 # On a terminal of its own.
 import pty
-pty.spawn(["/bin/echo", nonce])
+pty.spawn(printf)

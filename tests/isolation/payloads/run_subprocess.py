@@ -1,3 +1,3 @@
 # What people use.
 import subprocess
-print(subprocess.run(["/bin/echo", nonce], capture_output=True, text=True).stdout)
+print(subprocess.run(printf, capture_output=True, text=True).stdout)

@@ -241,7 +241,8 @@ def _keep_users_frames(report, seen):
         return
     seen.add(id(report))
     report.stack[:] = [frame for frame in report.stack if _is_users(frame.filename)]
-    for linked in (report.__cause__, report.__context__, *(getattr(report, "exceptions", None) or ())):
+    grouped = getattr(report, "exceptions", None) or ()
+    for linked in (report.__cause__, report.__context__, *grouped):
         _keep_users_frames(linked, seen)
 
 

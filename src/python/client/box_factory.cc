@@ -1,4 +1,4 @@
-#include "executor/box_factory.h"
+#include "python/client/box_factory.h"
 
 #include <linux/sched.h>
 #include <sys/stat.h>
@@ -9,7 +9,7 @@
 #include "sandbox/compile/landlock_rules.h"
 #include "sandbox/compile/python_box.h"
 
-namespace glovebox {
+namespace glovebox::python {
 namespace {
 
 using sandbox::Wall;
@@ -112,4 +112,4 @@ sandbox::SpawnRequest BoxFactory::ZygoteSpawn(const sandbox::UidRange& uids) con
   return spawn;
 }
 
-}  // namespace glovebox
+}  // namespace glovebox::python

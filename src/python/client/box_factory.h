@@ -12,7 +12,7 @@
 #include "sandbox/parent/uid_range.h"
 #include "sandbox/plan/walls.h"
 
-namespace glovebox {
+namespace glovebox::python {
 
 // Everything that is decided once about the boxes of one executor: the zygote's namespaces and
 // root, and the set-up message it gets. Pure preparation; nothing is started here.
@@ -41,4 +41,4 @@ class BoxFactory {
   std::vector<std::string> missing_;
 };
 
-}  // namespace glovebox
+}  // namespace glovebox::python
