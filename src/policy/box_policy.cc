@@ -5,17 +5,12 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
-#include <initializer_list>
 #include <optional>
 
-#include <toml++/toml.h>
+#include "policy/toml_reader.h"
 
 namespace glovebox::policy {
 namespace {
-
-Error Invalid(const std::string& entry, const std::string& rule) {
-  return Error(Errc::kInvalidArgument, "box policy: " + entry + ": " + rule);
-}
 
 Result<std::string> Expand(const std::string& text, const PolicyVariables& variables) {
   const std::array<std::pair<std::string_view, const std::string*>, 3> known = {
@@ -28,58 +23,39 @@ Result<std::string> Expand(const std::string& text, const PolicyVariables& varia
     const std::size_t start = text.find("${", position);
     if (start == std::string::npos) return out + text.substr(position);
     const std::size_t end = text.find('}', start);
-    if (end == std::string::npos) return Invalid(text, "'${' without '}'");
+    if (end == std::string::npos) return InvalidPolicy("'" + text + "': '${' without '}'");
     const std::string name = text.substr(start + 2, end - start - 2);
     const auto* entry = std::find_if(known.begin(), known.end(),
                                      [&](const auto& item) { return item.first == name; });
     if (entry == known.end()) {
-      return Invalid(text, "unknown variable '" + name +
-                               "'; known are python_stdlib, python_version and multiarch");
+      return InvalidPolicy("unknown variable '" + name +
+                           "'; known are python_stdlib, python_version and multiarch");
     }
     out += text.substr(position, start - position) + *entry->second;
     position = end + 1;
   }
 }
 
-Status CheckKeys(const toml::table& table, const std::string& entry,
-                 std::initializer_list<std::string_view> allowed) {
-  for (const auto& [key, node] : table) {
-    if (std::find(allowed.begin(), allowed.end(), key.str()) == allowed.end()) {
-      return Invalid(entry, "unknown key '" + std::string(key.str()) + "'");
-    }
-  }
-  return {};
-}
-
-Result<std::string> RequiredText(const toml::table& table, const std::string& entry,
-                                 std::string_view key) {
-  const std::optional<std::string> value = table[key].value<std::string>();
-  if (!value) return Invalid(entry, "needs a text '" + std::string(key) + "'");
-  return *value;
-}
-
-Result<std::uint64_t> RequiredNumber(const toml::table& table, const std::string& entry,
-                                     std::string_view key) {
+Result<std::uint64_t> ReadNumber(const toml::table& table, std::string_view key) {
   const std::optional<std::int64_t> value = table[key].value<std::int64_t>();
   if (!value || *value < 0) {
-    return Invalid(entry, "needs a non-negative number '" + std::string(key) + "'");
+    return InvalidPolicy("`" + std::string(key) + "` must be a number that is not negative");
   }
   return static_cast<std::uint64_t>(*value);
 }
 
-// The tables of [[name]] in order; absent is empty.
-Result<std::vector<const toml::table*>> Tables(const toml::table& parent, std::string_view name) {
-  std::vector<const toml::table*> out;
-  const toml::node* node = parent.get(name);
-  if (node == nullptr) return out;
-  const toml::array* array = node->as_array();
-  if (array == nullptr)
-    return Invalid(std::string(name), "must be written as [[" + std::string(name) + "]]");
-  for (const toml::node& element : *array) {
-    if (element.as_table() == nullptr) return Invalid(std::string(name), "must hold tables");
-    out.push_back(element.as_table());
-  }
-  return out;
+Result<std::string> ReadPath(const toml::table& table) {
+  return ReadText(table, "path", "say where it appears in the box");
+}
+
+Status CheckAbsolute(const std::string& path) {
+  if (path[0] == '/') return {};
+  return InvalidPolicy("`path` must be absolute");
+}
+
+Status CheckReason(const toml::table& table) {
+  TRY(ReadText(table, "why", "say who needs it"));
+  return {};
 }
 
 struct KindWords {
@@ -95,20 +71,30 @@ constexpr std::array<KindWords, 5> kKinds = {{{"bind", RootItemKind::kBind, ""},
 
 Result<std::optional<RootItem>> ParseRootItem(const toml::table& table, const KindWords& words,
                                               const PolicyVariables& variables) {
-  const std::string path = TRY(RequiredText(table, std::string(words.name), "path"));
-  const std::string entry = std::string(words.name) + " " + path;
-  TRY(CheckKeys(table, entry, {"path", "why", "optional", "arch", words.text_key}));
-  TRY(RequiredText(table, entry, "why"));
-  const std::string expanded = TRY(Expand(path, variables));
-  if (expanded.empty() || expanded[0] != '/') return Invalid(entry, "the path must be absolute");
+  TRY(CheckKeys(table, {"path", "why", "optional", "arch", words.text_key}));
+  TRY(CheckReason(table));
+  const std::string path = TRY(Expand(TRY(ReadPath(table)), variables));
+  TRY(CheckAbsolute(path));
   if (const auto arch = table["arch"].value<std::string>(); arch && *arch != variables.arch) {
     return std::optional<RootItem>();
   }
-  RootItem item{words.kind, expanded, {}, table["optional"].value_or(false)};
+  RootItem item{words.kind, path, {}, table["optional"].value_or(false)};
   if (!words.text_key.empty()) {
-    item.text = TRY(Expand(TRY(RequiredText(table, entry, words.text_key)), variables));
+    const std::string text = TRY(ReadText(table, words.text_key, "this kind of entry needs it"));
+    item.text = TRY(Expand(text, variables));
   }
   return std::optional<RootItem>(std::move(item));
+}
+
+Result<TmpfsItem> ParseTmpfsItem(const toml::table& table) {
+  TRY(CheckKeys(table, {"path", "size", "inodes", "why"}));
+  TRY(CheckReason(table));
+  TmpfsItem item;
+  item.path = TRY(ReadPath(table));
+  TRY(CheckAbsolute(item.path));
+  item.size_bytes = TRY(ParseSize(TRY(ReadText(table, "size", "as in 64m"))));
+  item.inodes = TRY(ReadNumber(table, "inodes"));
+  return item;
 }
 
 Result<int> ResourceNumber(const std::string& name) {
@@ -127,43 +113,45 @@ Result<int> ResourceNumber(const std::string& name) {
   for (const auto& [known, number] : kResources) {
     if (known == name) return number;
   }
-  return Invalid("rlimit " + name, "unknown resource");
+  return InvalidPolicy("unknown resource '" + name + "'");
 }
 
-Status ParseRoot(const toml::table& document, const PolicyVariables& variables, BoxPolicy& policy) {
-  const toml::table* root = document["root"].as_table();
-  if (root == nullptr) return Invalid("root", "is missing");
-  TRY(CheckKeys(*root, "root", {"bind", "device", "file", "link", "links_in"}));
-  for (const KindWords& words : kKinds) {
-    for (const toml::table* table : TRY(Tables(*root, words.name))) {
-      std::optional<RootItem> item = TRY(ParseRootItem(*table, words, variables));
-      if (item) policy.root.push_back(std::move(*item));
+Result<RlimitItem> ParseRlimitItem(const toml::table& table) {
+  TRY(CheckKeys(table, {"resource", "value", "why"}));
+  TRY(CheckReason(table));
+  RlimitItem item;
+  item.resource = TRY(ResourceNumber(TRY(ReadText(table, "resource", "as in nofile"))));
+  item.value = TRY(ReadNumber(table, "value"));
+  return item;
+}
+
+// "[[bind]] entry at line 12": what a person needs to find it.
+std::string Where(std::string_view kind, const toml::table& table) {
+  return "box policy: [[" + std::string(kind) + "]] entry at line " +
+         std::to_string(table.source().begin.line);
+}
+
+// Reads the entries of one kind with `parse`, which says what is wrong with one of them.
+template <typename Parse>
+Status ForEachEntry(const toml::table& parent, std::string_view kind, Parse parse) {
+  for (const toml::table* table : TRY(ReadEntries(parent, kind))) {
+    if (Status parsed = parse(*table); !parsed) {
+      return std::move(parsed).error().Within(Where(kind, *table));
     }
   }
   return {};
 }
 
-Status ParseTmpfs(const toml::table& document, BoxPolicy& policy) {
-  for (const toml::table* table : TRY(Tables(document, "tmpfs"))) {
-    const std::string path = TRY(RequiredText(*table, "tmpfs", "path"));
-    const std::string entry = "tmpfs " + path;
-    TRY(CheckKeys(*table, entry, {"path", "size", "inodes", "why"}));
-    TRY(RequiredText(*table, entry, "why"));
-    if (path.empty() || path[0] != '/') return Invalid(entry, "the path must be absolute");
-    const std::uint64_t size = TRY(ParseSize(TRY(RequiredText(*table, entry, "size"))));
-    policy.tmpfs.push_back({path, size, TRY(RequiredNumber(*table, entry, "inodes"))});
-  }
-  return {};
-}
-
-Status ParseRlimits(const toml::table& document, BoxPolicy& policy) {
-  for (const toml::table* table : TRY(Tables(document, "rlimit"))) {
-    const std::string resource = TRY(RequiredText(*table, "rlimit", "resource"));
-    const std::string entry = "rlimit " + resource;
-    TRY(CheckKeys(*table, entry, {"resource", "value", "why"}));
-    TRY(RequiredText(*table, entry, "why"));
-    policy.rlimits.push_back(
-        {TRY(ResourceNumber(resource)), TRY(RequiredNumber(*table, entry, "value"))});
+Status ParseRoot(const toml::table& document, const PolicyVariables& variables, BoxPolicy& policy) {
+  const toml::table* root = document["root"].as_table();
+  if (root == nullptr) return InvalidPolicy("box policy: [root] is missing");
+  TRY(CheckKeys(*root, {"bind", "device", "file", "link", "links_in"}));
+  for (const KindWords& words : kKinds) {
+    TRY(ForEachEntry(*root, words.name, [&](const toml::table& table) -> Status {
+      std::optional<RootItem> item = TRY(ParseRootItem(table, words, variables));
+      if (item) policy.root.push_back(std::move(*item));
+      return {};
+    }));
   }
   return {};
 }
@@ -173,7 +161,9 @@ Status ParseEnvironment(const toml::table& document, BoxPolicy& policy) {
   if (environment == nullptr) return {};
   for (const auto& [key, node] : *environment) {
     const auto value = node.value<std::string>();
-    if (!value) return Invalid("environment " + std::string(key.str()), "must be a text");
+    if (!value) {
+      return InvalidPolicy("box policy: environment " + std::string(key.str()) + " must be a text");
+    }
     policy.environment.emplace_back(std::string(key.str()), *value);
   }
   return {};
@@ -182,19 +172,19 @@ Status ParseEnvironment(const toml::table& document, BoxPolicy& policy) {
 }  // namespace
 
 Result<BoxPolicy> ParseBoxPolicy(std::string_view text, const PolicyVariables& variables) {
-  toml::table document;
-  try {
-    document = toml::parse(text);
-  } catch (const toml::parse_error& error) {
-    return Invalid("line " + std::to_string(error.source().begin.line),
-                   std::string(error.description()));
-  }
+  const toml::table document = TRY(ParseToml(text));
   BoxPolicy policy;
-  TRY(CheckKeys(document, "top level", {"root", "tmpfs", "environment", "rlimit"}));
+  TRY(CheckKeys(document, {"root", "tmpfs", "environment", "rlimit"}));
   TRY(ParseRoot(document, variables, policy));
-  TRY(ParseTmpfs(document, policy));
   TRY(ParseEnvironment(document, policy));
-  TRY(ParseRlimits(document, policy));
+  TRY(ForEachEntry(document, "tmpfs", [&](const toml::table& table) -> Status {
+    policy.tmpfs.push_back(TRY(ParseTmpfsItem(table)));
+    return {};
+  }));
+  TRY(ForEachEntry(document, "rlimit", [&](const toml::table& table) -> Status {
+    policy.rlimits.push_back(TRY(ParseRlimitItem(table)));
+    return {};
+  }));
   return policy;
 }
 

@@ -77,16 +77,17 @@ TEST_P(BadBoxPolicyTest, IsRefusedWithTheReason) {
 INSTANTIATE_TEST_SUITE_P(
     All, BadBoxPolicyTest,
     testing::Values(
-        BadPolicy{"= nonsense", "line 1"}, BadPolicy{"[environment]\nA='b'", "root: is missing"},
-        BadPolicy{"[[root.bind]]\npath='/a'", "needs a text 'why'"},
+        BadPolicy{"= nonsense", "line 1"}, BadPolicy{"[environment]\nA='b'", "[root] is missing"},
+        BadPolicy{"[[root.bind]]\npath='/a'", "`why` is missing"},
         BadPolicy{"[[root.bind]]\npath='a'\nwhy='w'", "must be absolute"},
         BadPolicy{"[[root.bind]]\npath='/${nope}'\nwhy='w'", "unknown variable 'nope'"},
-        BadPolicy{"[[root.bind]]\npath='/a'\nwhy='w'\nmode='rw'", "unknown key 'mode'"},
+        BadPolicy{"[[root.bind]]\npath='/a'\nwhy='w'\nmode='rw'", "unknown key `mode`"},
         BadPolicy{"[root]\n[[tmpfs]]\npath='/t'\nsize='lots'\ninodes=1\nwhy='w'", "not a size"},
-        BadPolicy{"[root]\n[[rlimit]]\nresource='luck'\nvalue=1\nwhy='w'", "unknown resource"},
-        BadPolicy{"[root]\n[[rlimit]]\nresource='core'\nvalue=-1\nwhy='w'", "non-negative"},
+        BadPolicy{"[root]\n[[rlimit]]\nresource='luck'\nvalue=1\nwhy='w'",
+                  "unknown resource 'luck'"},
+        BadPolicy{"[root]\n[[rlimit]]\nresource='core'\nvalue=-1\nwhy='w'", "not negative"},
         BadPolicy{"[root]\n[environment]\nA=1", "must be a text"},
-        BadPolicy{"[root]\n[tmpfs]\npath='/t'", "[[tmpfs]]"}));
+        BadPolicy{"[root]\n[tmpfs]\npath='/t'", "written as [[tmpfs]]"}));
 
 TEST(ParseSizeTest, SpeaksDockersLanguage) {
   EXPECT_EQ(ParseSize("128m").value(), 128u << 20);

@@ -3,23 +3,20 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <initializer_list>
 #include <map>
-#include <optional>
 #include <sstream>
 #include <utility>
 
-// Parse errors as values: the exceptions of a parser would cross our layers.
-#define TOML_EXCEPTIONS 0
-#include <toml++/toml.h>
+#include "policy/toml_reader.h"
 
 namespace glovebox {
 namespace {
 
+using policy::CheckKeys;
+using policy::ReadText;
+
 constexpr std::uint64_t kLow32Bits = 0xFFFFFFFF;
 constexpr std::int64_t kSyscallArguments = 6;
-
-Error Invalid(const std::string& message) { return Error(Errc::kInvalidArgument, message); }
 
 // The errno values a refusal may use. Few, so that a typing error is not a new behaviour.
 Result<int> ErrnoFromName(const std::string& name) {
@@ -34,29 +31,8 @@ Result<int> ErrnoFromName(const std::string& name) {
   for (const auto& [known, value] : kNames) {
     if (name == known) return value;
   }
-  return Invalid("unknown errno `" + name +
-                 "`: use EPERM, EACCES, EINVAL, ENOSYS, ENOTTY or EAFNOSUPPORT");
-}
-
-Status CheckKeys(const toml::table& table, std::initializer_list<std::string_view> known) {
-  for (const auto& [key, node] : table) {
-    if (std::find(known.begin(), known.end(), key.str()) != known.end()) continue;
-    std::string list;
-    for (const std::string_view name : known) {
-      list += list.empty() ? "`" : ", `";
-      list += name;
-      list += "`";
-    }
-    return Invalid("unknown key `" + std::string(key.str()) + "`: the keys here are " + list);
-  }
-  return {};
-}
-
-Result<std::string> ReadText(const toml::table& table, std::string_view key,
-                             const std::string& fix) {
-  const auto text = table[key].value_exact<std::string>();
-  if (!text || text->empty()) return Invalid("`" + std::string(key) + "` is missing: " + fix);
-  return *text;
+  return policy::InvalidPolicy("unknown errno `" + name +
+                               "`: use EPERM, EACCES, EINVAL, ENOSYS, ENOTTY or EAFNOSUPPORT");
 }
 
 Result<int> ReadErrno(const toml::table& table, std::string_view key, const std::string& fix) {
@@ -68,7 +44,8 @@ Result<int> ReadErrno(const toml::table& table, std::string_view key, const std:
 Result<std::uint64_t> ReadRegister(const toml::node& node, std::string_view key) {
   const auto value = node.value_exact<std::int64_t>();
   if (!value || *value < 0) {
-    return Invalid("`" + std::string(key) + "` must hold integers >= 0, such as 0x5401");
+    return policy::InvalidPolicy("`" + std::string(key) +
+                                 "` must hold integers >= 0, such as 0x5401");
   }
   return static_cast<std::uint64_t>(*value);
 }
@@ -77,7 +54,7 @@ Result<std::vector<std::uint64_t>> ReadValues(const toml::table& table) {
   const toml::node* equals = table.get("equals");
   const toml::node* one_of = table.get("one_of");
   if ((equals == nullptr) == (one_of == nullptr)) {
-    return Invalid("a test needs either `equals` or `one_of`");
+    return policy::InvalidPolicy("a test needs either `equals` or `one_of`");
   }
   std::vector<std::uint64_t> values;
   if (equals != nullptr) {
@@ -85,7 +62,8 @@ Result<std::vector<std::uint64_t>> ReadValues(const toml::table& table) {
     return values;
   }
   const toml::array* list = one_of->as_array();
-  if (list == nullptr || list->empty()) return Invalid("`one_of` must be a list of integers");
+  if (list == nullptr || list->empty())
+    return policy::InvalidPolicy("`one_of` must be a list of integers");
   for (const toml::node& node : *list) values.push_back(TRY(ReadRegister(node, "one_of")));
   return values;
 }
@@ -94,39 +72,41 @@ Result<std::uint64_t> ReadMask(const toml::table& table) {
   std::int64_t bits = 32;
   if (const toml::node* node = table.get("bits"); node != nullptr) {
     bits = node->value_exact<std::int64_t>().value_or(0);
-    if (bits != 32 && bits != 64) return Invalid("`bits` must be 32 or 64");
+    if (bits != 32 && bits != 64) return policy::InvalidPolicy("`bits` must be 32 or 64");
   }
   const std::uint64_t width = bits == 64 ? ~std::uint64_t{0} : kLow32Bits;
   const toml::node* node = table.get("mask");
   if (node == nullptr) return width;
   const std::uint64_t mask = TRY(ReadRegister(*node, "mask"));
-  if (mask == 0) return Invalid("`mask` 0 tests nothing: remove the test");
+  if (mask == 0) return policy::InvalidPolicy("`mask` 0 tests nothing: remove the test");
   if ((mask & ~width) != 0) {
-    return Invalid("`mask` has more than 32 bits: the kernel reads 32, or say `bits = 64`");
+    return policy::InvalidPolicy(
+        "`mask` has more than 32 bits: the kernel reads 32, or say `bits = 64`");
   }
   return mask;
 }
 
 Result<ArgumentTest> ReadTest(const toml::node& node) {
   const toml::table* table = node.as_table();
-  if (table == nullptr) return Invalid("a test must be a table, such as { arg = 0, equals = 1 }");
+  if (table == nullptr)
+    return policy::InvalidPolicy("a test must be a table, such as { arg = 0, equals = 1 }");
   if (Status keys = CheckKeys(*table, {"arg", "bits", "mask", "equals", "one_of"}); !keys) {
     return std::move(keys).error();
   }
   const std::int64_t arg = (*table)["arg"].value_exact<std::int64_t>().value_or(-1);
-  if (arg < 0 || arg >= kSyscallArguments) return Invalid("`arg` must be 0 to 5");
+  if (arg < 0 || arg >= kSyscallArguments) return policy::InvalidPolicy("`arg` must be 0 to 5");
 
   ArgumentTest test;
   test.arg = static_cast<int>(arg);
   test.mask = TRY(ReadMask(*table));
   test.values = TRY(ReadValues(*table));
   if (test.mask > kLow32Bits && test.values.size() != 1) {
-    return Invalid("a test with `bits = 64` compares with one value: use `equals`");
+    return policy::InvalidPolicy("a test with `bits = 64` compares with one value: use `equals`");
   }
   for (const std::uint64_t value : test.values) {
     if ((value & ~test.mask) != 0) {
-      return Invalid("value " + std::to_string(value) +
-                     " can never match: it has bits outside of the mask");
+      return policy::InvalidPolicy("value " + std::to_string(value) +
+                                   " can never match: it has bits outside of the mask");
     }
   }
   return test;
@@ -137,7 +117,8 @@ Result<std::vector<ArgumentTest>> ReadTests(const toml::table& entry) {
   const toml::node* when = entry.get("when");
   if (when == nullptr) return tests;
   const toml::array* list = when->as_array();
-  if (list == nullptr || list->empty()) return Invalid("`when` must be a list of tests");
+  if (list == nullptr || list->empty())
+    return policy::InvalidPolicy("`when` must be a list of tests");
   for (const toml::node& node : *list) {
     auto test = ReadTest(node);
     if (!test) return std::move(test).error().Within("`when`");
@@ -150,11 +131,12 @@ Result<std::vector<std::string>> ReadCalls(const toml::table& entry) {
   std::vector<std::string> calls;
   const toml::array* list = entry["calls"].as_array();
   if (list == nullptr || list->empty()) {
-    return Invalid("`calls` is missing: give a list of system call names");
+    return policy::InvalidPolicy("`calls` is missing: give a list of system call names");
   }
   for (const toml::node& node : *list) {
     const auto name = node.value_exact<std::string>();
-    if (!name || name->empty()) return Invalid("`calls` must hold names of system calls");
+    if (!name || name->empty())
+      return policy::InvalidPolicy("`calls` must hold names of system calls");
     calls.push_back(*name);
   }
   return calls;
@@ -169,7 +151,8 @@ Result<AllowRule> ReadAllow(const toml::table& entry) {
   rule.why = TRY(ReadText(entry, "why", "say who needs these calls"));
   rule.when = TRY(ReadTests(entry));
   if (rule.when.empty() && entry.contains("otherwise")) {
-    return Invalid("`otherwise` without `when` never happens: remove it or add a test");
+    return policy::InvalidPolicy(
+        "`otherwise` without `when` never happens: remove it or add a test");
   }
   if (!rule.when.empty()) {
     rule.otherwise = TRY(ReadErrno(entry, "otherwise",
@@ -208,8 +191,8 @@ class CallOwners {
     for (const std::string& call : calls) {
       const auto [owner, inserted] = owners_.emplace(call, where);
       if (!inserted) {
-        return Invalid("`" + call + "` is already in the " + owner->second +
-                       ": a call belongs to one entry");
+        return policy::InvalidPolicy("`" + call + "` is already in the " + owner->second +
+                                     ": a call belongs to one entry");
       }
     }
     return {};
@@ -221,17 +204,10 @@ class CallOwners {
 
 // Reads every entry of one kind with `read_entry`, a function from a table to Result<Rule>.
 template <typename Rule, typename ReadEntry>
-Result<std::vector<Rule>> ReadEntries(const toml::table& root, std::string_view kind,
-                                      CallOwners& owners, ReadEntry read_entry) {
+Result<std::vector<Rule>> ReadRules(const toml::table& root, std::string_view kind,
+                                    CallOwners& owners, ReadEntry read_entry) {
   std::vector<Rule> rules;
-  const toml::node* node = root.get(kind);
-  if (node == nullptr) return rules;
-  const std::string not_tables =
-      "`" + std::string(kind) + "` must be written as [[" + std::string(kind) + "]] entries";
-  if (!node->is_array()) return Invalid(not_tables);
-  for (const toml::node& element : *node->as_array()) {
-    const toml::table* entry = element.as_table();
-    if (entry == nullptr) return Invalid(not_tables);
+  for (const toml::table* entry : TRY(policy::ReadEntries(root, kind))) {
     const std::string where = Where(kind, *entry);
     Result<Rule> rule = read_entry(*entry);
     if (!rule) return std::move(rule).error().Within(where);
@@ -245,7 +221,8 @@ Result<std::vector<Rule>> ReadEntries(const toml::table& root, std::string_view 
 
 Result<int> ReadDefault(const toml::table& root) {
   const toml::table* table = root["default"].as_table();
-  if (table == nullptr) return Invalid("[default] is missing: say what other calls get");
+  if (table == nullptr)
+    return policy::InvalidPolicy("[default] is missing: say what other calls get");
   if (Status keys = CheckKeys(*table, {"errno", "why"}); !keys) {
     return std::move(keys).error().Within("[default]");
   }
@@ -260,14 +237,7 @@ Result<int> ReadDefault(const toml::table& root) {
 }  // namespace
 
 Result<SyscallPolicy> ParseSyscallPolicy(std::string_view toml_text) {
-  const toml::parse_result parsed = toml::parse(toml_text);
-  if (!parsed) {
-    std::ostringstream message;
-    message << "line " << parsed.error().source().begin.line
-            << ": not TOML: " << parsed.error().description();
-    return Invalid(message.str());
-  }
-  const toml::table& root = parsed.table();
+  const toml::table root = TRY(policy::ParseToml(toml_text));
   if (Status keys = CheckKeys(root, {"default", "allow", "deny"}); !keys) {
     return std::move(keys).error();
   }
@@ -275,9 +245,10 @@ Result<SyscallPolicy> ParseSyscallPolicy(std::string_view toml_text) {
   SyscallPolicy policy;
   CallOwners owners;
   policy.default_error = TRY(ReadDefault(root));
-  policy.allow = TRY((ReadEntries<AllowRule>(root, "allow", owners, ReadAllow)));
-  policy.deny = TRY((ReadEntries<DenyRule>(root, "deny", owners, ReadDeny)));
-  if (policy.allow.empty()) return Invalid("no [[allow]] entry: a process could not even exit");
+  policy.allow = TRY((ReadRules<AllowRule>(root, "allow", owners, ReadAllow)));
+  policy.deny = TRY((ReadRules<DenyRule>(root, "deny", owners, ReadDeny)));
+  if (policy.allow.empty())
+    return policy::InvalidPolicy("no [[allow]] entry: a process could not even exit");
   return policy;
 }
 

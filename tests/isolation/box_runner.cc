@@ -3,6 +3,7 @@
 #include <chrono>
 #include <cstdlib>
 #include <optional>
+#include <thread>
 #include <utility>
 
 #include "cage.h"
@@ -15,6 +16,7 @@ using std::chrono::milliseconds;
 using std::chrono::steady_clock;
 
 constexpr int kTickMs = 4;
+constexpr int kLetGoMs = 100;
 constexpr int kGraceMs = 10'000;  // beyond the request's own deadline: then the executor hangs
 
 Outcome Broken(const std::string& why) {
@@ -52,9 +54,15 @@ bool BoxRunner::RunUntil(const std::function<bool()>& done, int timeout_ms,
     if (steady_clock::now() > end) return false;
     context_.restart();
     context_.run_one_for(milliseconds(kTickMs));
+    if (context_.stopped()) std::this_thread::sleep_for(milliseconds(kTickMs));  // nothing to do
     if (tick) tick();
   }
   return true;
+}
+
+void BoxRunner::Clear() {
+  if (!executors_.empty()) RunUntil([] { return false; }, kLetGoMs);
+  Drop();
 }
 
 Outcome BoxRunner::Run(sandbox::Walls walls, ExecutionRequest request,

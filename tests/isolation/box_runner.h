@@ -32,8 +32,10 @@ class BoxRunner {
   bool RunUntil(const std::function<bool()>& done, int timeout_ms,
                 const std::function<void()>& tick = {});
 
-  // Ends every executor.
-  void Clear() { executors_.clear(); }
+  // Lets dying boxes go, then ends every executor.
+  void Clear();
+  // Ends every executor this instant.
+  void Drop() { executors_.clear(); }
 
  private:
   boost::asio::io_context context_;

@@ -9,6 +9,7 @@
 #include <sstream>
 #include <system_error>
 
+#include "box_runner.h"
 #include "cage.h"
 
 namespace glovebox::isolation {
@@ -138,11 +139,13 @@ std::string Leftovers(const HostState& before, const HostState& after) {
 }
 
 std::string AwaitNoLeftovers(const HostState& before, int timeout_ms) {
-  std::string left = Leftovers(before, LookAtHost());
-  for (int waited_ms = 0; !left.empty() && waited_ms < timeout_ms; waited_ms += 20) {
-    usleep(20'000);
-    left = Leftovers(before, LookAtHost());
-  }
+  std::string left;
+  Runner().RunUntil(
+      [&] {
+        left = Leftovers(before, LookAtHost());
+        return left.empty();
+      },
+      timeout_ms);
   return left;
 }
 

@@ -20,7 +20,7 @@ HostState LookAtHost();
 // What is in `after` and not in `before`, one per line; empty when nothing is.
 std::string Leftovers(const HostState& before, const HostState& after);
 
-// Looks again until nothing is left or the time is over; what is left then.
+// Turns the runner's loop until nothing is left or the time is over; what is left then.
 std::string AwaitNoLeftovers(const HostState& before, int timeout_ms);
 
 // Processes alive under a throw-away uid.

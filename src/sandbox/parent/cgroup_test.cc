@@ -54,7 +54,7 @@ TEST(CgroupTreeTest, NamesTheControllerThatIsMissing) {
 class RealCgroupTest : public testing::Test {
  protected:
   void SetUp() override {
-    Result<CgroupTree> tree = CgroupTree::Create(DetectCgroupLayout(), kName);
+    Result<CgroupTree> tree = CgroupTree::Create(DetectCgroupLayout(), name_);
     if (tree.ok()) {
       tree_.emplace(std::move(*tree));
     } else if (std::getenv("GLOVEBOX_MUST_ISOLATE") != nullptr) {
@@ -63,7 +63,8 @@ class RealCgroupTest : public testing::Test {
       GTEST_SKIP() << tree.error().message();
     }
   }
-  static constexpr char kName[] = "glovebox-unit-test";
+  // Tests run side by side, each in a process of its own.
+  const std::string name_ = "glovebox-unit-test-" + std::to_string(::getpid());
   std::optional<CgroupTree> tree_;
 };
 
@@ -117,14 +118,14 @@ TEST_F(RealCgroupTest, SweepsWhatAKilledServerLeft) {
     }
     while (true) ::pause();
   }
-  while (ReadFile("/proc/" + std::to_string(orphan) + "/cgroup").value_or("").find(kName) ==
+  while (ReadFile("/proc/" + std::to_string(orphan) + "/cgroup").value_or("").find(name_) ==
          std::string::npos) {
     ::usleep(1000);
   }
   // Reaped here because the orphan is our own child; a real leftover is init's.
   std::signal(SIGCHLD, SIG_IGN);
   {
-    const Result<CgroupTree> next = CgroupTree::Create(DetectCgroupLayout(), kName);
+    const Result<CgroupTree> next = CgroupTree::Create(DetectCgroupLayout(), name_);
     ASSERT_TRUE(next.ok()) << next.error().message();
     EXPECT_TRUE(next->had_leftovers());
     EXPECT_NE(::kill(orphan, 0), 0) << "the leftover process is still alive";
