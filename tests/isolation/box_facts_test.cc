@@ -104,17 +104,24 @@ print(os.getresuid(), os.getresgid(), os.getpid())
 
 TEST_F(BoxFactsTest, OnlyThreeFoldersCanBeWritten) {
   ExpectPrints(R"(
-import os
-for folder, folders, files in os.walk("/"):
-    if folder.startswith("/proc"):
-        folders.clear()
+import os, sys
+folders = {"/", "/dev", "/etc", "/lib", "/lib64", "/proc", "/proc/self", "/usr", "/usr/lib",
+           "/usr/share", "/usr/share/zoneinfo", "/var", "/run", "/root", "/srv", "/work", "/tmp",
+           "/dev/shm", *sys.path}
+folders |= {line.split()[4] for line in open("/proc/self/mountinfo")}
+for folder in sorted(folders):
     try:
-        fd = os.open(folder + "/probe", os.O_CREAT | os.O_WRONLY, 0o600)
+        os.close(os.open(folder + "/probe", os.O_CREAT | os.O_WRONLY, 0o600))
         print(folder)
     except OSError:
-        continue
+        pass
+    try:
+        os.utime(folder) if folder not in ("/tmp", "/work", "/dev/shm") else 0/0
+        print("TOUCHED", folder)
+    except (OSError, ZeroDivisionError):
+        pass
 )",
-               "/tmp\n/work\n/dev/shm\n");
+               "/dev/shm\n/tmp\n/work\n");
 }
 
 TEST_F(BoxFactsTest, WritableMountsAreNosuidNodevNoexec) {
@@ -159,7 +166,7 @@ for path in ("/proc/1/root", "/proc/1/cwd", "/proc/1/exe", "/proc/1/fd"):
     except OSError:
         pass
 )",
-               "['1', '2']\n");
+               "['2']\n");
 }
 
 TEST_F(BoxFactsTest, FromOutsideEveryProcessHasAThrowAwayUid) {

@@ -65,6 +65,11 @@ void BoxRunner::Clear() {
   Drop();
 }
 
+void BoxRunner::Drop() {
+  executors_.clear();
+  ++generation_;
+}
+
 Outcome BoxRunner::Run(sandbox::Walls walls, ExecutionRequest request,
                        const std::function<void()>& tick) {
   Executor* executor = ExecutorFor(walls);

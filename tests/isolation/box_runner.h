@@ -35,12 +35,15 @@ class BoxRunner {
   // Lets dying boxes go, then ends every executor.
   void Clear();
   // Ends every executor this instant.
-  void Drop() { executors_.clear(); }
+  void Drop();
+  // Counts the ends of executors: slots and zygotes of an earlier one are gone.
+  int generation() const { return generation_; }
 
  private:
   boost::asio::io_context context_;
   std::map<std::uint32_t, std::unique_ptr<Executor>> executors_;
   std::string problem_;
+  int generation_ = 0;
 };
 
 // The runner of this test process.

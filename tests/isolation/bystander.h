@@ -32,13 +32,14 @@ class Bystander {
   std::shared_ptr<std::optional<Outcome>> outcome_ = std::make_shared<std::optional<Outcome>>();
 };
 
-// What an untouched box looks like from inside: code for it, and what it prints.
+// What an untouched box looks like from inside: code for it, and what it prints. Its init is not
+// shown to it.
 inline constexpr char kCleanBoxCode[] = R"(
 import os
 print(sorted(os.listdir("/tmp")), sorted(os.listdir("/work")), sorted(os.listdir("/dev/shm")))
 print(sorted(int(n) for n in os.listdir("/proc") if n.isdigit()), os.getpid(), os.getcwd())
 2 + 2
 )";
-inline constexpr char kCleanBoxText[] = "[] [] []\n[1, 2] 2 /work\n";
+inline constexpr char kCleanBoxText[] = "[] [] []\n[2] 2 /work\n";
 
 }  // namespace glovebox::isolation

@@ -1,6 +1,7 @@
 // main() of every test program here: enters the cage, then runs the tests.
 #include <sys/resource.h>
 
+#include <csignal>
 #include <cstdlib>
 #include <cstring>
 
@@ -35,6 +36,7 @@ namespace {
 int RunTests(int argc, char** argv) {
   testing::InitGoogleTest(&argc, argv);
   if (testing::GTEST_FLAG(list_tests)) return RUN_ALL_TESTS();
+  std::signal(SIGPIPE, SIG_IGN);  // as every program with an executor does
   rlimit limit = {};
   getrlimit(RLIMIT_NOFILE, &limit);
   limit.rlim_cur = limit.rlim_max;

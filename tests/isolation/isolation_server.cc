@@ -2,6 +2,7 @@
 //   isolation_server PATH-OF-GLOVEBOX-PYTHON
 #include <unistd.h>
 
+#include <csignal>
 #include <cstdio>
 #include <functional>
 
@@ -34,6 +35,7 @@ class SayWhenUp : public glovebox::ExecutionObserver {
 
 int main(int argc, char** argv) {
   if (argc != 2) return 2;
+  std::signal(SIGPIPE, SIG_IGN);
   boost::asio::io_context context;
   glovebox::LocalExecutorOptions options;
   options.zygote_program = argv[1];

@@ -46,8 +46,8 @@ class WithstandTest : public IsolationTest {
 
   // The zygote is up and every slot for a box was used once: slots stay, with their cgroups.
   static void WarmUp() {
-    static bool warm = false;
-    if (std::exchange(warm, true)) return;
+    static int warm_generation = -1;
+    if (std::exchange(warm_generation, Runner().generation()) == Runner().generation()) return;
     constexpr int kBoxesMax = 16;
     int ended = 0;
     for (int i = 0; i < kBoxesMax; ++i) {

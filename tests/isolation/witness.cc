@@ -21,7 +21,7 @@ bool Holds(const wire::Value& value, const std::string& text) {
   }
   if (const auto* dict = std::get_if<wire::Value::Dict>(&value.data)) {
     return std::any_of(dict->begin(), dict->end(), [&](const auto& item) {
-      return item.first.find(text) != std::string::npos || Holds(item.second, text);
+      return item.name.find(text) != std::string::npos || Holds(item.value, text);
     });
   }
   return false;
