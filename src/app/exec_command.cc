@@ -16,13 +16,13 @@
 #include <CLI/CLI.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/signal_set.hpp>
-#include <boost/json/serialize.hpp>
 
 #include "app/zygote_path.h"
 #include "base/file.h"
 #include "base/result.h"
+#include "base/text.h"
 #include "executor/local_executor.h"
-#include "policy/box_policy.h"
+#include "mcp/json_writer.h"
 #include "tools/outcome_json.h"
 
 namespace glovebox {
@@ -114,8 +114,8 @@ Result<ExecutionRequest> MakeRequest(const ExecOptions& options) {
   }
   request.limits.wall_ms_max =
       static_cast<std::uint32_t>(std::ceil(options.timeout_seconds * 1000));
-  Result<std::uint64_t> memory = policy::ParseSize(options.memory);
-  if (!memory) return std::move(memory).error().Within("--memory");
+  Result<std::uint64_t> memory = ParseSize(options.memory);
+  if (!memory) return Error(Errc::kInvalidArgument, "--memory takes " + memory.error().message());
   if (*memory < (4u << 20)) {
     return Error(Errc::kInvalidArgument, "--memory: a box needs at least 4m");
   }
@@ -176,7 +176,7 @@ int RunExec(const ExecOptions& options) {
   context.run();
   if (!outcome) return Complain(kExitOurFailure, "the execution ended without an outcome");
   if (options.json) {
-    WriteAll(STDOUT_FILENO, boost::json::serialize(OutcomeToJson(*outcome, shown)) + "\n");
+    WriteAll(STDOUT_FILENO, mcp::WriteJson(OutcomeToJson(*outcome, shown)) + "\n");
   } else {
     ShowEnd(*outcome, pass_through.ends_with_newline());
   }

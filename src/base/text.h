@@ -1,8 +1,11 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "base/result.h"
 
 namespace glovebox {
 
@@ -12,7 +15,8 @@ std::vector<std::string_view> Split(std::string_view text, char separator);
 // Without blanks and line ends at either side.
 std::string_view Trim(std::string_view text);
 
-// `bytes` as valid UTF-8: whatever is not is replaced by U+FFFD, one per maximal bad sequence.
-std::string ToUtf8(std::string_view bytes);
+// Docker's size syntax, in bytes: a whole number and an optional b, k, m or g of either case, as in
+// "128m". The message of an error is the rule.
+Result<std::uint64_t> ParseSize(std::string_view text);
 
 }  // namespace glovebox

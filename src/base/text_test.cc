@@ -18,19 +18,16 @@ TEST(TextTest, TrimTakesBlanksFromBothSides) {
   EXPECT_EQ(Trim(" \n"), "");
 }
 
-TEST(TextTest, ValidUtf8IsLeftAlone) {
-  const std::string text = "a\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80";
-  EXPECT_EQ(ToUtf8(text), text);
-}
-
-TEST(TextTest, WhatIsNotUtf8IsReplaced) {
-  const std::string mark = "\xef\xbf\xbd";
-  EXPECT_EQ(ToUtf8("\xff"), mark);
-  EXPECT_EQ(ToUtf8("\xc3"), mark) << "cut at the end";
-  EXPECT_EQ(ToUtf8("\xe2\x82z"), mark + "z") << "one mark for one broken sequence";
-  EXPECT_EQ(ToUtf8("\xed\xa0\x80"), mark + mark + mark) << "a surrogate";
-  EXPECT_EQ(ToUtf8("\xc0\xaf"), mark + mark) << "an overlong slash";
-  EXPECT_EQ(ToUtf8("\xf4\x90\x80\x80"), mark + mark + mark + mark) << "beyond Unicode";
+TEST(TextTest, SizesSpeakDockersLanguage) {
+  EXPECT_EQ(ParseSize("128m").value(), 128ull << 20);
+  EXPECT_EQ(ParseSize("64K").value(), 64ull << 10);
+  EXPECT_EQ(ParseSize("2g").value(), 2ull << 30);
+  EXPECT_EQ(ParseSize("12345").value(), 12345u);
+  EXPECT_EQ(ParseSize("7b").value(), 7u);
+  for (const char* text : {"", "m", "-1m", "+1m", "1.5g", "1mb", "1 m", " 1m", "0x10", "1t",
+                           "99999999999999999999", "17179869184g"}) {
+    EXPECT_FALSE(ParseSize(text).ok()) << text;
+  }
 }
 
 }  // namespace

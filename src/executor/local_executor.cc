@@ -64,6 +64,8 @@ class LocalExecutor final : public Executor {
 
   ~LocalExecutor() override {
     *alive_ = false;
+    // A run and its execution hold each other until the outcome is known, which is never now.
+    for (const auto& execution : running_) execution->run = nullptr;
     // The zygote's death ends every box; only then can their cgroups be removed.
     zygote_.reset();
   }
@@ -203,8 +205,10 @@ class LocalExecutor final : public Executor {
         std::chrono::duration<double>(Clock::now() - execution->arrived).count();
     BoxRun::Handlers handlers;
     handlers.done = [this, alive = alive_, execution](Outcome outcome) {
-      if (*alive) Deliver(execution, std::move(outcome));
       execution->run = nullptr;
+      if (!*alive) return;
+      running_.erase(execution);
+      Deliver(execution, std::move(outcome));
     };
     handlers.gone = [this, alive = alive_, slot] {
       if (*alive) ReturnSlot(slot);
@@ -212,6 +216,7 @@ class LocalExecutor final : public Executor {
     execution->run = std::make_shared<BoxRun>(context_, std::move(execution->request),
                                               std::move(channels.server), cgroup,
                                               execution->observer, std::move(handlers));
+    running_.insert(execution);
     zygote_->SpawnBox(slot->number, box_fds, [run = execution->run](Result<UniqueFd> pidfd) {
       run->OnBorn(std::move(pidfd));
     });
@@ -230,6 +235,7 @@ class LocalExecutor final : public Executor {
   std::unique_ptr<python::ZygoteClient> zygote_;
   bool zygote_ready_ = false;
   std::deque<std::shared_ptr<LocalExecution>> waiting_;
+  std::set<std::shared_ptr<LocalExecution>> running_;
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);  // for handlers that outlive us
 };
 

@@ -33,7 +33,7 @@ struct ExecutionRequest {
   std::string stdin_text;              // what input() and sys.stdin read
   int stdin_fd =
       -1;  // instead of stdin_text: a pollable descriptor passed on as it is read; borrowed
-  std::vector<std::pair<std::string, wire::Value>> globals;      // names bound before the code runs
+  wire::Value::Dict globals;                                     // names bound before the code runs
   std::vector<std::pair<std::string, std::string>> environment;  // added to the box's own
   OutputMode output = OutputMode::kSeparate;
   ExecutionLimits limits;

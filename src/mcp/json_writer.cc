@@ -5,7 +5,7 @@
 #include <cmath>
 #include <string_view>
 
-#include "mcp/utf8.h"
+#include "base/utf8.h"
 
 namespace glovebox::mcp {
 namespace {

@@ -7,8 +7,6 @@
 #include <boost/json/parse.hpp>
 #include <gtest/gtest.h>
 
-#include "mcp/utf8.h"
-
 namespace glovebox::mcp {
 namespace {
 
@@ -40,22 +38,6 @@ TEST(JsonWriterTest, ReplacesWhatIsNotUtf8) {
             "\"gr\xc3\xbc\xc3\x9f\xf0\x9f\x90\x8d\"");
   EXPECT_EQ(WriteJson(json::value("\xff|\xc3|\xed\xa0\x80|\xf0\x9f\x90")),
             "\"\xef\xbf\xbd|\xef\xbf\xbd|\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd|\xef\xbf\xbd\"");
-}
-
-TEST(Utf8Test, TellsInvalidFromIncomplete) {
-  EXPECT_EQ(NextUtf8("\xe2\x82").kind, Utf8Kind::kIncomplete);
-  EXPECT_EQ(NextUtf8("\xe2\x82\xac").length, 3u);
-  EXPECT_EQ(NextUtf8("\xe2x").kind, Utf8Kind::kInvalid);
-  EXPECT_EQ(NextUtf8("\xc0\x80").kind, Utf8Kind::kInvalid);
-  EXPECT_EQ(NextUtf8("\xf4\x90\x80\x80").kind, Utf8Kind::kInvalid);
-  EXPECT_EQ(NextUtf8("\xed\xa0\x80").kind, Utf8Kind::kInvalid);
-}
-
-TEST(Utf8Test, CountsAndCutsByCodePoint) {
-  const std::string_view text = "a\xc3\xbc\xf0\x9f\x90\x8dz";
-  EXPECT_EQ(CountCodePoints(text), 4u);
-  EXPECT_EQ(PrefixOfCodePoints(text, 3), 7u);
-  EXPECT_EQ(PrefixOfCodePoints(text, 99), text.size());
 }
 
 }  // namespace

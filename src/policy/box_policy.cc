@@ -4,9 +4,9 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <optional>
 
+#include "base/text.h"
 #include "policy/toml_reader.h"
 
 namespace glovebox::policy {
@@ -186,23 +186,6 @@ Result<BoxPolicy> ParseBoxPolicy(std::string_view text, const PolicyVariables& v
     return {};
   }));
   return policy;
-}
-
-Result<std::uint64_t> ParseSize(std::string_view text) {
-  std::uint64_t number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  const std::string_view suffix = text.substr(static_cast<std::size_t>(end - text.data()));
-  unsigned shift = 64;
-  if (suffix.empty() || suffix == "b" || suffix == "B") shift = 0;
-  if (suffix == "k" || suffix == "K") shift = 10;
-  if (suffix == "m" || suffix == "M") shift = 20;
-  if (suffix == "g" || suffix == "G") shift = 30;
-  if (error != std::errc() || shift == 64 || (number << shift) >> shift != number) {
-    return Error(Errc::kInvalidArgument,
-                 "'" + std::string(text) +
-                     "' is not a size: write a whole number and b, k, m or g, as in 128m");
-  }
-  return number << shift;
 }
 
 }  // namespace glovebox::policy

@@ -51,7 +51,4 @@ struct PolicyVariables {
 // variable is an error that names the entry, the rule and the fix.
 Result<BoxPolicy> ParseBoxPolicy(std::string_view text, const PolicyVariables& variables);
 
-// "64m" -> bytes: an integer and an optional b, k, m or g (case-insensitive), as docker spells it.
-Result<std::uint64_t> ParseSize(std::string_view text);
-
 }  // namespace glovebox::policy

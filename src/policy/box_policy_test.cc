@@ -76,33 +76,20 @@ TEST_P(BadBoxPolicyTest, IsRefusedWithTheReason) {
 
 INSTANTIATE_TEST_SUITE_P(
     All, BadBoxPolicyTest,
-    testing::Values(
-        BadPolicy{"= nonsense", "line 1"}, BadPolicy{"[environment]\nA='b'", "[root] is missing"},
-        BadPolicy{"[[root.bind]]\npath='/a'", "`why` is missing"},
-        BadPolicy{"[[root.bind]]\npath='a'\nwhy='w'", "must be absolute"},
-        BadPolicy{"[[root.bind]]\npath='/${nope}'\nwhy='w'", "unknown variable 'nope'"},
-        BadPolicy{"[[root.bind]]\npath='/a'\nwhy='w'\nmode='rw'", "unknown key `mode`"},
-        BadPolicy{"[root]\n[[tmpfs]]\npath='/t'\nsize='lots'\ninodes=1\nwhy='w'", "not a size"},
-        BadPolicy{"[root]\n[[rlimit]]\nresource='luck'\nvalue=1\nwhy='w'",
-                  "unknown resource 'luck'"},
-        BadPolicy{"[root]\n[[rlimit]]\nresource='core'\nvalue=-1\nwhy='w'", "not negative"},
-        BadPolicy{"[root]\n[environment]\nA=1", "must be a text"},
-        BadPolicy{"[root]\n[tmpfs]\npath='/t'", "written as [[tmpfs]]"}));
-
-TEST(ParseSizeTest, SpeaksDockersLanguage) {
-  EXPECT_EQ(ParseSize("128m").value(), 128u << 20);
-  EXPECT_EQ(ParseSize("1G").value(), 1u << 30);
-  EXPECT_EQ(ParseSize("5k").value(), 5u << 10);
-  EXPECT_EQ(ParseSize("7").value(), 7u);
-  EXPECT_EQ(ParseSize("7b").value(), 7u);
-}
-
-TEST(ParseSizeTest, RefusesEverythingElse) {
-  for (const char* text :
-       {"", "m", "-1m", "1.5g", "1t", "1 m", "99999999999999999999", "999999999999g"}) {
-    EXPECT_FALSE(ParseSize(text).ok()) << text;
-  }
-}
+    testing::Values(BadPolicy{"= nonsense", "line 1"},
+                    BadPolicy{"[environment]\nA='b'", "[root] is missing"},
+                    BadPolicy{"[[root.bind]]\npath='/a'", "`why` is missing"},
+                    BadPolicy{"[[root.bind]]\npath='a'\nwhy='w'", "must be absolute"},
+                    BadPolicy{"[[root.bind]]\npath='/${nope}'\nwhy='w'", "unknown variable 'nope'"},
+                    BadPolicy{"[[root.bind]]\npath='/a'\nwhy='w'\nmode='rw'", "unknown key `mode`"},
+                    BadPolicy{"[root]\n[[tmpfs]]\npath='/t'\nsize='lots'\ninodes=1\nwhy='w'",
+                              "whole number with"},
+                    BadPolicy{"[root]\n[[rlimit]]\nresource='luck'\nvalue=1\nwhy='w'",
+                              "unknown resource 'luck'"},
+                    BadPolicy{"[root]\n[[rlimit]]\nresource='core'\nvalue=-1\nwhy='w'",
+                              "not negative"},
+                    BadPolicy{"[root]\n[environment]\nA=1", "must be a text"},
+                    BadPolicy{"[root]\n[tmpfs]\npath='/t'", "written as [[tmpfs]]"}));
 
 }  // namespace
 }  // namespace glovebox::policy

@@ -1,14 +1,14 @@
 #include "tools/execute_code_arguments.h"
 
 #include <array>
-#include <charconv>
 #include <cmath>
 #include <optional>
 #include <string_view>
 #include <utility>
 
+#include "base/text.h"
+#include "base/utf8.h"
 #include "mcp/json_writer.h"
-#include "mcp/utf8.h"
 
 namespace glovebox {
 namespace {
@@ -21,8 +21,7 @@ constexpr std::size_t kShownValueChars = 60;
 
 Error Wrong(std::string_view name, const std::string& rule, const json::value& value) {
   std::string shown = mcp::WriteJson(value);
-  if (const std::size_t cut = mcp::PrefixOfCodePoints(shown, kShownValueChars);
-      cut < shown.size()) {
+  if (const std::size_t cut = PrefixOfCodePoints(shown, kShownValueChars); cut < shown.size()) {
     shown.resize(cut);
     shown += "...";
   }
@@ -85,7 +84,7 @@ Result<std::uint64_t> ReadMemoryLimit(const json::object& arguments,
   const std::string range =
       SizeText(options.memory_bytes_min) + " to " + SizeText(options.memory_bytes_max);
   if (!value->is_string()) return Wrong("memory_limit", "a string such as \"128m\"", *value);
-  const auto bytes = ParseMemorySize(value->get_string());
+  const auto bytes = ParseSize(value->get_string());
   if (!bytes) return Wrong("memory_limit", bytes.error().message(), *value);
   if (*bytes < options.memory_bytes_min || *bytes > options.memory_bytes_max) {
     return Wrong("memory_limit", "from " + range, *value);
@@ -94,30 +93,6 @@ Result<std::uint64_t> ReadMemoryLimit(const json::object& arguments,
 }
 
 }  // namespace
-
-Result<std::uint64_t> ParseMemorySize(std::string_view text) {
-  const Error rule(Errc::kInvalidArgument,
-                   "an integer with an optional unit b, k, m or g (\"128m\")");
-  std::uint64_t number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc()) return rule;
-  const std::string_view unit = text.substr(static_cast<std::size_t>(end - text.data()));
-  if (unit.size() > 1) return rule;
-  int shift = 0;
-  switch (unit.empty() ? 'b' : unit.front()) {
-    case 'b':
-    case 'B': break;
-    case 'k':
-    case 'K': shift = 10; break;
-    case 'm':
-    case 'M': shift = 20; break;
-    case 'g':
-    case 'G': shift = 30; break;
-    default: return rule;
-  }
-  if (number > (UINT64_MAX >> shift)) return rule;
-  return number << shift;
-}
 
 Result<ExecuteCodeArguments> ReadExecuteCodeArguments(const json::object& arguments,
                                                       const ExecuteCodeOptions& options) {

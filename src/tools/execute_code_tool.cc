@@ -3,9 +3,9 @@
 #include <memory>
 #include <utility>
 
+#include "base/utf8.h"
 #include "executor/execution_id.h"
 #include "mcp/json_writer.h"
-#include "mcp/utf8.h"
 #include "tools/execute_code_arguments.h"
 #include "tools/outcome_json.h"
 #include "tools/output_progress.h"
@@ -94,7 +94,7 @@ void ExecuteCodeTool::Call(const json::object& arguments, ToolResponder responde
   if (!parsed) return responder.Reply(ToResult(parsed.error()));
   const std::string& code = parsed->request.code;
   if (IsBlank(code)) return responder.Reply(NotRun("Empty code provided"));
-  if (mcp::CountCodePoints(code) > options_.code_chars_max) {
+  if (CountCodePoints(code) > options_.code_chars_max) {
     return responder.Reply(
         NotRun("Code too large (max " + std::to_string(options_.code_chars_max / 1000) + "KB)"));
   }

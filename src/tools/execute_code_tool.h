@@ -43,8 +43,4 @@ class ExecuteCodeTool final : public Tool {
   const mcp::ToolDefinition definition_;
 };
 
-// Docker's size syntax: an integer and an optional b, k, m or g of either case; "128m". The message
-// of an error is the rule, to be put after the name of the value.
-Result<std::uint64_t> ParseMemorySize(std::string_view text);
-
 }  // namespace glovebox

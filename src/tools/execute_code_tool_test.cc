@@ -267,18 +267,6 @@ TEST_F(ExecuteCodeToolTest, DescribesEveryKeyItReturns) {
   EXPECT_EQ(described.size(), structured().size());
 }
 
-TEST(ParseMemorySizeTest, ReadsDockerSizes) {
-  EXPECT_EQ(*ParseMemorySize("128m"), 128ull << 20);
-  EXPECT_EQ(*ParseMemorySize("64K"), 64ull << 10);
-  EXPECT_EQ(*ParseMemorySize("2g"), 2ull << 30);
-  EXPECT_EQ(*ParseMemorySize("12345"), 12345u);
-  EXPECT_EQ(*ParseMemorySize("7b"), 7u);
-  for (const char* text : {"", "m", "-1m", "+1m", "1.5g", "1mb", "1 m", " 1m", "0x10",
-                           "99999999999999999999", "17179869184g"}) {
-    EXPECT_FALSE(ParseMemorySize(text).ok()) << text;
-  }
-}
-
 TEST(ToolSetTest, ListsAndCallsItsTools) {
   boost::asio::io_context context;
   FakeExecutor executor;

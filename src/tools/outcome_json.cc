@@ -9,7 +9,7 @@
 
 #include <boost/json/array.hpp>
 
-#include "mcp/utf8.h"
+#include "base/utf8.h"
 
 namespace glovebox {
 namespace {
@@ -121,7 +121,7 @@ CapturedStream WithValue(const CapturedStream& printed, const std::string& value
   CapturedStream stream = printed;
   if (!stream.text.empty() && stream.text.back() != '\n') stream.text += '\n';
   stream.text += value_repr;
-  const std::size_t kept = mcp::PrefixOfCodePoints(stream.text, chars_max);
+  const std::size_t kept = PrefixOfCodePoints(stream.text, chars_max);
   if (kept == stream.text.size()) return stream;
   stream.bytes_dropped = stream.text.size() - kept;
   std::size_t tail = stream.text.size() - std::min(stream.text.size(), kTailBytes);

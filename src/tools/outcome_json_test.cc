@@ -191,15 +191,15 @@ TEST(OutcomeJsonTest, ListsEventsAndWarnsOfRefusedImports) {
 
 TEST(ValueToJsonTest, KeepsPlainData) {
   wire::Value::Dict dict;
-  dict.emplace_back("b", wire::Value{true});
-  dict.emplace_back("n", wire::Value{std::uint64_t{UINT64_MAX}});
-  dict.emplace_back("d", wire::Value{1.5});
-  dict.emplace_back("nan", wire::Value{std::nan("")});
-  dict.emplace_back("inf", wire::Value{std::numeric_limits<double>::infinity()});
-  dict.emplace_back("s", wire::Value{std::string("x")});
-  dict.emplace_back("l", wire::Value{wire::Value::List{wire::Value{std::int64_t{-1}}}});
-  dict.emplace_back("e", wire::Value{wire::Value::List{}});
-  dict.emplace_back("z", wire::Value{});
+  dict.push_back({"b", wire::Value{true}});
+  dict.push_back({"n", wire::Value{std::uint64_t{UINT64_MAX}}});
+  dict.push_back({"d", wire::Value{1.5}});
+  dict.push_back({"nan", wire::Value{std::nan("")}});
+  dict.push_back({"inf", wire::Value{std::numeric_limits<double>::infinity()}});
+  dict.push_back({"s", wire::Value{std::string("x")}});
+  dict.push_back({"l", wire::Value{wire::Value::List{wire::Value{std::int64_t{-1}}}}});
+  dict.push_back({"e", wire::Value{wire::Value::List{}}});
+  dict.push_back({"z", wire::Value{}});
   EXPECT_EQ(mcp::WriteJson(ValueToJson(wire::Value{std::move(dict)})),
             R"({"b":true,"n":18446744073709551615,"d":1.5,"nan":null,"inf":null,"s":"x",)"
             R"("l":[-1],"e":[],"z":null})");

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "mcp/utf8.h"
+#include "base/utf8.h"
 
 namespace glovebox {
 namespace {
@@ -12,7 +12,7 @@ std::size_t IncompleteSuffix(std::string_view text) {
   for (std::size_t length = 1; length <= 3 && length <= text.size(); ++length) {
     const std::string_view suffix = text.substr(text.size() - length);
     if ((static_cast<unsigned char>(suffix.front()) & 0xC0) == 0x80) continue;
-    return mcp::NextUtf8(suffix).kind == mcp::Utf8Kind::kIncomplete ? length : 0;
+    return NextUtf8(suffix).kind == Utf8Kind::kIncomplete ? length : 0;
   }
   return 0;
 }

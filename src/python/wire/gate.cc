@@ -50,10 +50,7 @@ std::string EncodeRunRequest(const RunRequest& request) {
     writer.Text(pair.first);
     writer.Text(pair.second);
   });
-  writer.List(request.globals, [&](const auto& pair) {
-    writer.Text(pair.first);
-    WriteValue(writer, pair.second);
-  });
+  WriteValue(writer, {request.globals});
   return std::move(writer).Take();
 }
 
@@ -73,10 +70,12 @@ std::optional<RunRequest> DecodeRunRequest(std::string_view payload) {
     std::string name = reader.Text();
     request.environment.emplace_back(std::move(name), reader.Text());
   });
-  reader.List([&] {
-    std::string name = reader.Text();
-    request.globals.emplace_back(std::move(name), ReadValue(reader));
-  });
+  Value globals = ReadValue(reader);
+  if (auto* dict = std::get_if<Value::Dict>(&globals.data)) {
+    request.globals = std::move(*dict);
+  } else {
+    reader.Fail();
+  }
   if (!reader.finished()) return std::nullopt;
   return request;
 }

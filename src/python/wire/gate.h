@@ -48,7 +48,7 @@ struct RunRequest {
   std::string filename;
   std::vector<std::string> argv;
   std::vector<std::pair<std::string, std::string>> environment;
-  std::vector<std::pair<std::string, Value>> globals;
+  Value::Dict globals;
 };
 
 enum class Ending : std::uint8_t { kReturned, kRaised, kExited };

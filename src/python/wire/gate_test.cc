@@ -61,7 +61,7 @@ TEST(GateTest, RequestSurvivesTheWire) {
   EXPECT_EQ(out->argv, request.argv);
   EXPECT_EQ(out->environment, request.environment);
   ASSERT_EQ(out->globals.size(), 1u);
-  EXPECT_EQ(std::get<std::int64_t>(out->globals[0].second.data), 3);
+  EXPECT_EQ(std::get<std::int64_t>(out->globals[0].value.data), 3);
 }
 
 TEST(GateTest, RefusesEveryTruncation) {

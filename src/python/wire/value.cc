@@ -36,9 +36,9 @@ struct Encode {
   }
   void operator()(const Value::Dict& items) const {
     writer.Number(Tag::kDict);
-    writer.List(items, [this](const auto& item) {
-      writer.Text(item.first);
-      WriteValue(writer, item.second);
+    writer.List(items, [this](const Value::Item& item) {
+      writer.Text(item.name);
+      WriteValue(writer, item.value);
     });
   }
 };
@@ -68,7 +68,7 @@ class Decoder {
         Value::Dict items;
         reader_.List([&] {
           std::string key = reader_.Text();
-          items.emplace_back(std::move(key), Read(depth + 1));
+          items.push_back({std::move(key), Read(depth + 1)});
         });
         return {std::move(items)};
       }

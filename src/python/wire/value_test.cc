@@ -34,13 +34,13 @@ TEST(ValueTest, EveryKindSurvivesTheWire) {
   const Value out = RoundTrip(value);
   const auto& dict = std::get<Value::Dict>(out.data);
   ASSERT_EQ(dict.size(), 7u);
-  EXPECT_TRUE(dict[0].second.is_null());
-  EXPECT_EQ(std::get<bool>(dict[1].second.data), true);
-  EXPECT_EQ(std::get<std::int64_t>(dict[2].second.data), -5);
-  EXPECT_EQ(std::get<std::uint64_t>(dict[3].second.data), std::uint64_t{1} << 63);
-  EXPECT_EQ(std::get<double>(dict[4].second.data), 2.5);
-  EXPECT_EQ(std::get<std::string>(dict[5].second.data).size(), 7u);
-  EXPECT_EQ(std::get<Value::List>(dict[6].second.data).size(), 2u);
+  EXPECT_TRUE(dict[0].value.is_null());
+  EXPECT_EQ(std::get<bool>(dict[1].value.data), true);
+  EXPECT_EQ(std::get<std::int64_t>(dict[2].value.data), -5);
+  EXPECT_EQ(std::get<std::uint64_t>(dict[3].value.data), std::uint64_t{1} << 63);
+  EXPECT_EQ(std::get<double>(dict[4].value.data), 2.5);
+  EXPECT_EQ(std::get<std::string>(dict[5].value.data).size(), 7u);
+  EXPECT_EQ(std::get<Value::List>(dict[6].value.data).size(), 2u);
 }
 
 TEST(ValueTest, RefusesNestingBeyondTheBound) {

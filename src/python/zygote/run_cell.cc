@@ -71,7 +71,7 @@ PyRef BuildArguments(const wire::RunRequest& request) {
         PyUnicode_DecodeFSDefaultAndSize(text.data(), static_cast<Py_ssize_t>(text.size())));
     if (!argv || !item || PyList_Append(argv.get(), item.get()) != 0) return PyRef();
   }
-  const PyRef globals = ToPython({wire::Value::Dict(request.globals)});
+  const PyRef globals = ToPython({request.globals});
   if (!argv || !globals) return PyRef();
   return PyRef(Py_BuildValue("(y#sOOO)", request.code.data(),
                              static_cast<Py_ssize_t>(request.code.size()), request.filename.c_str(),

@@ -96,7 +96,7 @@ class Flattener {
       std::optional<std::string> name = Utf8(key);
       std::optional<wire::Value> item = name ? Flatten(value, depth + 1) : std::nullopt;
       if (!item || (bytes_ += name->size()) > kValueBytesMax) return std::nullopt;
-      items.emplace_back(std::move(*name), std::move(*item));
+      items.push_back({std::move(*name), std::move(*item)});
     }
     return wire::Value{std::move(items)};
   }

@@ -12,6 +12,9 @@ int ArrangeDescriptors(const DescriptorMove* moves, std::uint16_t count, int fir
 // Empty signal mask; what untrusted code starts with. A blocked mask survives fork and exec.
 int ClearSignalMask() noexcept;
 
+// Every signal does what it does by default: what a parent ignores stays ignored across exec.
+void ResetSignalActions() noexcept;
+
 int SetNoNewPrivs() noexcept;
 
 // Undumpable (no core, no /proc peeking by a sibling), no writable-and-executable memory, no

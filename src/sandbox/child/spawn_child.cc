@@ -31,6 +31,7 @@ AFTER_FORK ChildFailure DieWithParent(const SpawnPlan&) noexcept {
 }
 
 AFTER_FORK ChildFailure Signals(const SpawnPlan&) noexcept {
+  ResetSignalActions();
   return Check(ChildStage::kSignals, ClearSignalMask());
 }
 

@@ -1,8 +1,8 @@
-#include "mcp/utf8.h"
+#include "base/utf8.h"
 
 #include <algorithm>
 
-namespace glovebox::mcp {
+namespace glovebox {
 namespace {
 
 bool IsContinuation(char byte) { return (static_cast<unsigned char>(byte) & 0xC0) == 0x80; }
@@ -53,4 +53,19 @@ std::size_t PrefixOfCodePoints(std::string_view text, std::size_t count_max) {
   return at;
 }
 
-}  // namespace glovebox::mcp
+std::string ToUtf8(std::string_view bytes) {
+  std::string out;
+  out.reserve(bytes.size());
+  while (!bytes.empty()) {
+    const Utf8Step step = NextUtf8(bytes);
+    if (step.kind == Utf8Kind::kValid) {
+      out.append(bytes.substr(0, step.length));
+    } else {
+      out.append("\xEF\xBF\xBD");
+    }
+    bytes.remove_prefix(step.length);
+  }
+  return out;
+}
+
+}  // namespace glovebox

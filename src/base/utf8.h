@@ -2,9 +2,10 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <string_view>
 
-namespace glovebox::mcp {
+namespace glovebox {
 
 enum class Utf8Kind : std::uint8_t {
   kValid,       // one code point of `length` bytes
@@ -27,4 +28,7 @@ std::size_t CountCodePoints(std::string_view text);
 // The longest prefix of valid UTF-8 that has at most `count_max` code points, in bytes.
 std::size_t PrefixOfCodePoints(std::string_view text, std::size_t count_max);
 
-}  // namespace glovebox::mcp
+// `bytes` as valid UTF-8: whatever is not is replaced by U+FFFD, one per maximal bad sequence.
+std::string ToUtf8(std::string_view bytes);
+
+}  // namespace glovebox
