@@ -17,6 +17,7 @@
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
+#include <filesystem>
 #include <fstream>
 #include <sstream>
 #include <vector>
@@ -105,13 +106,19 @@ Status MakeGroups() {
   return MakeGroup("pids", std::to_string(kCageProcessesMax), State().pids);
 }
 
+// A cgroup and those below it; whether it is gone.
+bool RemoveTree(const std::string& folder) {
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
+    if (entry.is_directory(error)) RemoveTree(entry.path());
+  }
+  return rmdir(folder.c_str()) == 0 || errno == ENOENT;
+}
+
 void RemoveGroups() {
   for (const Group& group : {State().memory, State().pids}) {
     if (group.folder.empty()) continue;
-    for (int attempt = 0; attempt < 50 && rmdir(group.folder.c_str()) != 0; ++attempt) {
-      if (errno != EBUSY) break;
-      usleep(20'000);
-    }
+    for (int attempt = 0; attempt < 50 && !RemoveTree(group.folder); ++attempt) usleep(20'000);
   }
 }
 

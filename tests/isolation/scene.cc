@@ -244,7 +244,7 @@ Status Scene::Reset() {
   return {};
 }
 
-std::vector<std::pair<std::string, wire::Value>> Scene::Globals(const std::string& nonce) const {
+wire::Value::Dict Scene::Globals(const std::string& nonce) const {
   const std::string device = HarmlessDevice();
   struct stat info = {};
   stat(device.c_str(), &info);

@@ -42,7 +42,7 @@ class Scene {
   Status Reset();
 
   // The names that a payload finds bound: the nonce, the targets, the sizes.
-  std::vector<std::pair<std::string, wire::Value>> Globals(const std::string& nonce) const;
+  wire::Value::Dict Globals(const std::string& nonce) const;
 
   const std::string& secret() const { return secret_; }
   const std::string& cookie() const { return cookie_; }

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <chrono>
 
+#include <gmock/gmock.h>
+
 #include "bystander.h"
 #include "isolation_fixture.h"
 #include "leftover.h"
@@ -75,13 +77,9 @@ TEST_P(WithstandCaseTest, EndsRightAndHarmsNobody) {
   const Outcome outcome = RunCode(hostile.code, hostile.limits);
   const double seconds = SecondsSince(start) - outcome.queue_seconds;
 
-  EXPECT_NE(std::find(hostile.statuses.begin(), hostile.statuses.end(), outcome.status),
-            hostile.statuses.end())
-      << "status: " << Summary(outcome);
+  EXPECT_THAT(hostile.statuses, testing::Contains(outcome.status)) << Summary(outcome);
   if (!hostile.limit_hit.empty()) {
-    EXPECT_NE(std::find(outcome.limits_hit.begin(), outcome.limits_hit.end(), hostile.limit_hit),
-              outcome.limits_hit.end())
-        << "limits_hit lacks " << hostile.limit_hit << ": " << Summary(outcome);
+    EXPECT_THAT(outcome.limits_hit, testing::Contains(hostile.limit_hit)) << Summary(outcome);
   }
   if (hostile.signal != 0) {
     EXPECT_EQ(outcome.signal, hostile.signal) << Summary(outcome);
@@ -117,9 +115,7 @@ TEST_P(DeadlineTest, EndsWithinADeadlineAndATenthOfASecond) {
     const Outcome outcome = RunCode(hostile.code, hostile.limits);
     late.push_back(SecondsSince(start) - outcome.queue_seconds -
                    hostile.limits.wall_ms_max / 1000.0);
-    ASSERT_NE(std::find(hostile.statuses.begin(), hostile.statuses.end(), outcome.status),
-              hostile.statuses.end())
-        << Summary(outcome);
+    ASSERT_THAT(hostile.statuses, testing::Contains(outcome.status)) << Summary(outcome);
   }
   std::sort(late.begin(), late.end());
   EXPECT_LE(late[kRankOf95 - 1], 0.100) << "worst " << late.back() << " s late";
