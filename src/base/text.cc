@@ -35,7 +35,7 @@ Result<std::uint64_t> ParseSize(std::string_view text) {
   if (unit == "g" || unit == "G") shift = 30;
   if (error != std::errc() || !shift || number > (UINT64_MAX >> *shift)) {
     return Error(Errc::kInvalidArgument,
-                 "a whole number with an optional unit b, k, m or g, as in 128m");
+                 "an integer with an optional unit b, k, m or g (\"128m\")");
   }
   return number << *shift;
 }

@@ -291,6 +291,7 @@ void BoxRun::DrainNow() {
 void BoxRun::Kill(KillReason reason) {
   if (report_.killed == KillReason::kNone && !delivered_) report_.killed = reason;
   if (dead_ || !pidfd_.is_open()) return;
+  if (reason != KillReason::kNone && slot_ != nullptr) slot_->LiftCpuLimit();
   // The init of a PID namespace takes everything in it along.
   ::syscall(SYS_pidfd_send_signal, pidfd_.native_handle(), SIGKILL, nullptr, 0);
 }

@@ -239,6 +239,22 @@ class LocalExecutor final : public Executor {
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);  // for handlers that outlive us
 };
 
+// What servers left that were killed: their range is free, so nobody else will remove it.
+Status SweepDeadServers(const sandbox::CgroupLayout& layout, const sandbox::UidRange& ours) {
+  for (const std::uint32_t index : sandbox::BranchesThatStand(layout)) {
+    if (index >= sandbox::kUidRangeCount) continue;  // no server's name
+    std::optional<sandbox::UidRange> dead;
+    if (index != ours.index()) {
+      Result<sandbox::UidRange> taken = sandbox::UidRange::TakeIndex(kLockFolder, index);
+      if (!taken) continue;  // alive
+      dead.emplace(std::move(*taken));
+    }
+    TRY(sandbox::KillLeftovers(dead ? *dead : ours));
+    sandbox::SweepBranch(layout, index);
+  }
+  return {};
+}
+
 }  // namespace
 
 Result<std::unique_ptr<Executor>> CreateLocalExecutor(asio::io_context& context,
@@ -248,9 +264,9 @@ Result<std::unique_ptr<Executor>> CreateLocalExecutor(asio::io_context& context,
   sandbox::UidRange uids = TRY(sandbox::UidRange::Take(kLockFolder));
   std::optional<sandbox::CgroupTree> cgroups;
   if (options.walls.stands(Wall::kCgroup)) {
-    cgroups.emplace(TRY(sandbox::CgroupTree::Create(sandbox::DetectCgroupLayout(),
-                                                    "glovebox-" + std::to_string(uids.index()))));
-    if (cgroups->had_leftovers()) TRY(sandbox::KillLeftovers(uids));
+    const sandbox::CgroupLayout layout = sandbox::DetectCgroupLayout();
+    TRY(SweepDeadServers(layout, uids));
+    cgroups.emplace(TRY(sandbox::CgroupTree::Create(layout, uids.index())));
   }
   auto executor = std::make_unique<LocalExecutor>(context, std::move(options), std::move(factory),
                                                   std::move(uids), std::move(cgroups));

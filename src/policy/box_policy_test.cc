@@ -83,7 +83,7 @@ INSTANTIATE_TEST_SUITE_P(
                     BadPolicy{"[[root.bind]]\npath='/${nope}'\nwhy='w'", "unknown variable 'nope'"},
                     BadPolicy{"[[root.bind]]\npath='/a'\nwhy='w'\nmode='rw'", "unknown key `mode`"},
                     BadPolicy{"[root]\n[[tmpfs]]\npath='/t'\nsize='lots'\ninodes=1\nwhy='w'",
-                              "whole number with"},
+                              "integer with an optional unit"},
                     BadPolicy{"[root]\n[[rlimit]]\nresource='luck'\nvalue=1\nwhy='w'",
                               "unknown resource 'luck'"},
                     BadPolicy{"[root]\n[[rlimit]]\nresource='core'\nvalue=-1\nwhy='w'",

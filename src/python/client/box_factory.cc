@@ -70,7 +70,10 @@ Result<BoxFactory> BoxFactory::Prepare(const std::string& zygote_program,
                                        const std::vector<std::string>& preimports,
                                        sandbox::Walls walls) {
   policy::BoxPolicy policy = TRY(sandbox::PythonBoxPolicy());
-  sandbox::RootLayout root = TRY(sandbox::CompileRoot(policy, {zygote_program, kProgramInRoot}));
+  sandbox::RootLayout root = TRY(sandbox::CompileRoot(
+      policy, {zygote_program, kProgramInRoot,
+               walls.stands(Wall::kPidNamespace) ? sandbox::RootEntryKind::kProc
+                                                 : sandbox::RootEntryKind::kHostProc}));
   BoxFactory factory(walls, std::move(policy), std::move(root));
   factory.program_ = walls.stands(Wall::kRoot) ? kProgramInRoot : zygote_program;
   wire::ZygoteSetup& setup = factory.setup_;

@@ -51,6 +51,8 @@ Status Initialize(const wire::ZygoteSetup& setup) {
   TRY(AppendPath(config, setup.stdlib));
   TRY(AppendPath(config, setup.stdlib + "/lib-dynload"));
   for (const std::string& path : setup.module_paths) TRY(AppendPath(config, path));
+  // Without it frozen modules (os, codecs, ...) would not know their files.
+  PyConfig_SetBytesString(&config, &config.stdlib_dir, setup.stdlib.c_str());
   PyConfig_SetString(&config, &config.stdio_encoding, L"utf-8");
   PyConfig_SetString(&config, &config.stdio_errors, L"strict");
   PyConfig_SetString(&config, &config.program_name, L"python3");

@@ -91,7 +91,11 @@ AFTER_FORK ChildFailure Limits(const BoxPlan& plan) noexcept {
 
 AFTER_FORK ChildFailure Capabilities(const BoxPlan& plan) noexcept {
   if (!Stands(plan, Wall::kIdentity)) return {};
-  return Check(ChildStage::kCapabilities, DropCapabilities());
+  if (const int error = DropCapabilities(); error != 0) {
+    return Check(ChildStage::kCapabilities, error);
+  }
+  // From here on nobody in the box may look into init: not its memory, not its descriptors.
+  return Check(ChildStage::kCapabilities, prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) == 0 ? 0 : errno);
 }
 
 AFTER_FORK ChildFailure NoNewPrivs(const BoxPlan& plan) noexcept {

@@ -85,7 +85,6 @@ AFTER_FORK int SetNoNewPrivs() noexcept {
 }
 
 AFTER_FORK int SetProcessFlags() noexcept {
-  if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) != 0) return errno;
   if (prctl(PR_SET_MDWE, PR_MDWE_REFUSE_EXEC_GAIN, 0, 0, 0) != 0 && errno != EINVAL) return errno;
   constexpr unsigned long kMisfeatures[] = {PR_SPEC_STORE_BYPASS, PR_SPEC_INDIRECT_BRANCH};
   for (const unsigned long misfeature : kMisfeatures) {

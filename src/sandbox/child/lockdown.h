@@ -17,8 +17,8 @@ void ResetSignalActions() noexcept;
 
 int SetNoNewPrivs() noexcept;
 
-// Undumpable (no core, no /proc peeking by a sibling), no writable-and-executable memory, no
-// speculative store bypass, where the kernel and the processor know these.
+// No writable-and-executable memory, no speculative store bypass, no indirect-branch speculation,
+// where the kernel and the processor know these.
 int SetProcessFlags() noexcept;
 
 int ApplyLandlock(const LandlockPlan& plan, std::uint16_t* detail) noexcept;

@@ -55,6 +55,16 @@ AFTER_FORK int WriteFile(int root_fd, const RootEntry& entry) noexcept {
   return error;
 }
 
+// A read-only mount protects a device's node (its times and mode), not the device: data still goes
+// in and out.
+AFTER_FORK std::uint64_t AttributesOf(RootEntryKind kind) noexcept {
+  switch (kind) {
+    case RootEntryKind::kDevice: return kMountAttrNosuid | kMountAttrReadOnly | kMountAttrNoexec;
+    case RootEntryKind::kHostProc: return kMountAttrNosuid | kMountAttrNodev | kMountAttrNoexec;
+    default: return kMountAttrNosuid | kMountAttrReadOnly | kMountAttrNodev;
+  }
+}
+
 AFTER_FORK int PlaceSource(int root_fd, const RootEntry& entry, int source_fd) noexcept {
   struct stat source;
   if (syscall(SYS_newfstatat, source_fd, "", &source, kAtEmptyPath) < 0) return errno;
@@ -66,14 +76,8 @@ AFTER_FORK int PlaceSource(int root_fd, const RootEntry& entry, int source_fd) n
     if (fd < 0) return errno;
     syscall(SYS_close, fd);
   }
-  std::uint64_t attributes = kMountAttrNosuid | kMountAttrReadOnly;
-  if (entry.kind == RootEntryKind::kBind) {
-    attributes |= kMountAttrNodev;
-  } else {
-    attributes |= kMountAttrNoexec;  // a device node: readable, writable, nothing else
-    attributes &= ~kMountAttrReadOnly;
-  }
-  if (const int error = SetAttributes(source_fd, attributes, kAtRecursive); error != 0)
+  if (const int error = SetAttributes(source_fd, AttributesOf(entry.kind), kAtRecursive);
+      error != 0)
     return error;
   return Attach(source_fd, root_fd, entry.target);
 }
@@ -97,7 +101,8 @@ AFTER_FORK int PlaceEntry(int root_fd, const RootEntry& entry, int source_fd) no
     case RootEntryKind::kSymlink:
       return ErrnoOf(syscall(SYS_symlinkat, entry.text, root_fd, entry.target));
     case RootEntryKind::kBind:
-    case RootEntryKind::kDevice: return PlaceSource(root_fd, entry, source_fd);
+    case RootEntryKind::kDevice:
+    case RootEntryKind::kHostProc: return PlaceSource(root_fd, entry, source_fd);
     case RootEntryKind::kProc:
       if (syscall(SYS_mkdirat, root_fd, entry.target, 0555) < 0) return errno;
       return MountProcAt(root_fd, entry.target);
@@ -113,6 +118,11 @@ AFTER_FORK int PivotInto(int root_fd) noexcept {
   return ErrnoOf(syscall(SYS_chdir, "/"));
 }
 
+AFTER_FORK bool HasSource(RootEntryKind kind) noexcept {
+  return kind == RootEntryKind::kBind || kind == RootEntryKind::kDevice ||
+         kind == RootEntryKind::kHostProc;
+}
+
 }  // namespace
 
 AFTER_FORK int MakeMountsPrivate() noexcept {
@@ -123,7 +133,7 @@ AFTER_FORK int OpenRootSources(const RootPlan& root, std::uint16_t* detail) noex
   for (std::uint16_t i = 0; i < root.entry_count; ++i) {
     const RootEntry& entry = root.entries[i];
     root.source_fds[i] = -1;
-    if (entry.kind != RootEntryKind::kBind && entry.kind != RootEntryKind::kDevice) continue;
+    if (!HasSource(entry.kind)) continue;
     const long fd = syscall(kSysOpenTree, AT_FDCWD, entry.text,
                             kOpenTreeClone | kOpenTreeCloexec | kAtRecursive);
     if (fd < 0) {

@@ -91,7 +91,8 @@ class RootLayoutBuilder {
 
 std::string RootLayout::Describe(std::size_t index) const {
   if (storage_ == nullptr || index >= storage_->size()) return "an unknown entry";
-  static constexpr const char* kWords[] = {"directory", "file", "link", "bind", "device", "proc"};
+  static constexpr const char* kWords[] = {"directory", "file", "link",  "bind",
+                                           "device",    "proc", "host's"};
   const Entry& entry = (*storage_)[index];
   return std::string(kWords[static_cast<std::size_t>(entry.kind)]) + " /" + entry.target;
 }
@@ -108,7 +109,7 @@ Result<RootLayout> CompileRoot(const policy::BoxPolicy& policy, const RootExtras
     }
     builder.Add(RootEntryKind::kBind, extras.program_target, extras.program_source);
   }
-  builder.Add(RootEntryKind::kProc, "/proc", {});
+  builder.Add(extras.proc, "/proc", extras.proc == RootEntryKind::kHostProc ? "/proc" : "");
   return std::move(builder).Finish();
 }
 

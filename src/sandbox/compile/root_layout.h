@@ -35,6 +35,7 @@ class RootLayout {
 struct RootExtras {
   std::string program_source;  // host path of the program that will be exec'd; empty for none
   std::string program_target;  // where it appears, absolute
+  RootEntryKind proc = RootEntryKind::kProc;  // which /proc: kProc or kHostProc
 };
 
 // Turns a policy into the ordered list of things a child makes: parents first, symlinks of the host

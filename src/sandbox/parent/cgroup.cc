@@ -22,6 +22,12 @@ namespace fs = std::filesystem;
 
 constexpr int kCpuPeriodUs = 100'000;
 
+constexpr std::string_view kBranchPrefix = "glovebox-";
+
+std::string BranchOf(const std::string& place, std::uint32_t index) {
+  return place + "/" + std::string(kBranchPrefix) + std::to_string(index);
+}
+
 std::uint64_t ParseNumber(std::string_view text) {
   std::uint64_t number = 0;
   const std::string_view trimmed = Trim(text);
@@ -74,7 +80,7 @@ void RemoveDirectory(const std::string& directory) {
   }
 }
 
-// What a killed server left under our name: kill, then remove, deepest first.
+// What a killed server left: kill, then remove, deepest first.
 void Sweep(const std::string& branch) {
   std::vector<std::string> slots;
   std::error_code error;
@@ -205,6 +211,12 @@ CgroupUsage CgroupSlot::Usage() const {
   return usage;
 }
 
+void CgroupSlot::LiftCpuLimit() const {
+  const std::string file = File("cpu", IsV2("cpu") ? "cpu.max" : "cpu.cfs_quota_us");
+  // On failure the box dies all the same, a little later.
+  if (!file.empty()) static_cast<void>(WriteExisting(file, IsV2("cpu") ? "max" : "-1"));
+}
+
 bool CgroupSlot::KillAll() const { return KillUntilEmpty(directories_); }
 
 CgroupSlot::~CgroupSlot() {
@@ -213,7 +225,29 @@ CgroupSlot::~CgroupSlot() {
   for (const std::string& directory : directories_) RemoveDirectory(directory);
 }
 
-Result<CgroupTree> CgroupTree::Create(const CgroupLayout& layout, const std::string& name) {
+std::vector<std::uint32_t> BranchesThatStand(const CgroupLayout& layout) {
+  std::vector<std::uint32_t> indexes;
+  std::error_code error;
+  for (const std::string& place : DistinctDirectories(layout.places)) {
+    for (const fs::directory_entry& entry : fs::directory_iterator(place, error)) {
+      const std::string name = entry.path().filename().string();
+      if (!name.starts_with(kBranchPrefix)) continue;
+      const std::string_view number = std::string_view(name).substr(kBranchPrefix.size());
+      const auto index = static_cast<std::uint32_t>(ParseNumber(number));
+      if (std::to_string(index) != number) continue;  // somebody else's name
+      if (std::find(indexes.begin(), indexes.end(), index) == indexes.end()) {
+        indexes.push_back(index);
+      }
+    }
+  }
+  return indexes;
+}
+
+void SweepBranch(const CgroupLayout& layout, std::uint32_t index) {
+  for (const std::string& place : DistinctDirectories(layout.places)) Sweep(BranchOf(place, index));
+}
+
+Result<CgroupTree> CgroupTree::Create(const CgroupLayout& layout, std::uint32_t index) {
   for (const std::string_view needed : {"memory", "pids"}) {
     if (layout.Find(needed) == nullptr) {
       return Error(Errc::kUnsupported, "this host has no '" + std::string(needed) +
@@ -222,13 +256,9 @@ Result<CgroupTree> CgroupTree::Create(const CgroupLayout& layout, const std::str
   }
   CgroupTree tree;
   tree.places_ = layout.places;
-  for (ControllerPlace& place : tree.places_) place.directory += "/" + name;
+  for (ControllerPlace& place : tree.places_) place.directory = BranchOf(place.directory, index);
   tree.directories_ = DistinctDirectories(tree.places_);
   for (const std::string& directory : tree.directories_) {
-    if (::access(directory.c_str(), F_OK) == 0) {
-      tree.had_leftovers_ = true;
-      Sweep(directory);
-    }
     TRY(MakeDirectory(directory));
   }
   for (const ControllerPlace& place : tree.places_) {

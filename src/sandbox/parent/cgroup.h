@@ -47,6 +47,9 @@ class CgroupSlot {
 
   CgroupUsage Usage() const;
 
+  // No CPU limit any more: dying takes CPU time, and a throttled group would die slowly.
+  void LiftCpuLimit() const;
+
   // Kills everything inside until nothing is left; false when something survived 2 seconds of it.
   bool KillAll() const;
 
@@ -69,26 +72,30 @@ class CgroupSlot {
   CgroupUsage start_;
 };
 
-// Our own branch of every hierarchy this host offers, named after the uid range, which is ours
-// alone: whatever stands there under that name at the start was left by a server that was killed.
+// The names below which branches stand in any hierarchy of `layout`: "glovebox-3", ... Whoever
+// holds uid range n owns the branches named after it; without an owner they are leftovers.
+std::vector<std::uint32_t> BranchesThatStand(const CgroupLayout& layout);
+
+// Kills what is in the branches of range `index` and removes them. Precondition: the range is ours.
+void SweepBranch(const CgroupLayout& layout, std::uint32_t index);
+
+// Our own branch of every hierarchy this host offers, named after our uid range.
 class CgroupTree {
  public:
-  // Sweeps leftovers, makes the branches. `leftovers` says whether there were any. A host without a
-  // memory or pids controller that we can use is kUnsupported, with the reason.
-  static Result<CgroupTree> Create(const CgroupLayout& layout, const std::string& name);
+  // Makes the branches. A host without a memory or pids controller that we can use is kUnsupported,
+  // with the reason.
+  static Result<CgroupTree> Create(const CgroupLayout& layout, std::uint32_t index);
 
   CgroupTree(CgroupTree&&) = default;
   CgroupTree& operator=(CgroupTree&&) = delete;
   ~CgroupTree();  // removes the branches. Precondition: all slots are gone.
 
   Result<CgroupSlot> MakeSlot(std::uint32_t number) const;
-  bool had_leftovers() const { return had_leftovers_; }
 
  private:
   CgroupTree() = default;
   std::vector<ControllerPlace> places_;  // directory = our branch
   std::vector<std::string> directories_;
-  bool had_leftovers_ = false;
 };
 
 }  // namespace glovebox::sandbox

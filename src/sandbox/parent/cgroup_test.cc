@@ -9,6 +9,7 @@
 #include <fstream>
 #include <string>
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "base/file.h"
@@ -37,14 +38,14 @@ TEST_F(FakeV2Test, EnablesItsControllersOnTheWayDown) {
   const CgroupLayout layout = {{{"memory", CgroupVersion::kV2, root_.string()},
                                 {"pids", CgroupVersion::kV2, root_.string()}}};
   // The branch's own file exists only in a real hierarchy: the error says which one is missing.
-  const Result<CgroupTree> tree = CgroupTree::Create(layout, "glovebox-9");
+  const Result<CgroupTree> tree = CgroupTree::Create(layout, 9);
   ASSERT_FALSE(tree.ok());
   EXPECT_NE(tree.error().message().find("glovebox-9/cgroup.subtree_control"), std::string::npos);
   EXPECT_EQ(Content(root_ / "cgroup.subtree_control").substr(0, 7), "+memory");
 }
 
 TEST(CgroupTreeTest, NamesTheControllerThatIsMissing) {
-  const Result<CgroupTree> tree = CgroupTree::Create({}, "glovebox-9");
+  const Result<CgroupTree> tree = CgroupTree::Create({}, 9);
   ASSERT_FALSE(tree.ok());
   EXPECT_EQ(tree.error().code(), Errc::kUnsupported);
   EXPECT_NE(tree.error().message().find("'memory'"), std::string::npos);
@@ -54,7 +55,7 @@ TEST(CgroupTreeTest, NamesTheControllerThatIsMissing) {
 class RealCgroupTest : public testing::Test {
  protected:
   void SetUp() override {
-    Result<CgroupTree> tree = CgroupTree::Create(DetectCgroupLayout(), name_);
+    Result<CgroupTree> tree = CgroupTree::Create(DetectCgroupLayout(), index_);
     if (tree.ok()) {
       tree_.emplace(std::move(*tree));
     } else if (std::getenv("GLOVEBOX_MUST_ISOLATE") != nullptr) {
@@ -64,7 +65,8 @@ class RealCgroupTest : public testing::Test {
     }
   }
   // Tests run side by side, each in a process of its own.
-  const std::string name_ = "glovebox-unit-test-" + std::to_string(::getpid());
+  // Far above every uid range, so that no server takes these branches for its own.
+  const std::uint32_t index_ = 1'000'000 + static_cast<std::uint32_t>(::getpid());
   std::optional<CgroupTree> tree_;
 };
 
@@ -118,18 +120,18 @@ TEST_F(RealCgroupTest, SweepsWhatAKilledServerLeft) {
     }
     while (true) ::pause();
   }
-  while (ReadFile("/proc/" + std::to_string(orphan) + "/cgroup").value_or("").find(name_) ==
-         std::string::npos) {
+  while (ReadFile("/proc/" + std::to_string(orphan) + "/cgroup")
+             .value_or("")
+             .find("glovebox-" + std::to_string(index_)) == std::string::npos) {
     ::usleep(1000);
   }
   // Reaped here because the orphan is our own child; a real leftover is init's.
   std::signal(SIGCHLD, SIG_IGN);
-  {
-    const Result<CgroupTree> next = CgroupTree::Create(DetectCgroupLayout(), name_);
-    ASSERT_TRUE(next.ok()) << next.error().message();
-    EXPECT_TRUE(next->had_leftovers());
-    EXPECT_NE(::kill(orphan, 0), 0) << "the leftover process is still alive";
-  }
+  const CgroupLayout layout = DetectCgroupLayout();
+  EXPECT_THAT(BranchesThatStand(layout), testing::Contains(index_));
+  SweepBranch(layout, index_);
+  EXPECT_NE(::kill(orphan, 0), 0) << "the leftover process is still alive";
+  EXPECT_THAT(BranchesThatStand(layout), testing::Not(testing::Contains(index_)));
   std::signal(SIGCHLD, SIG_DFL);
 }
 

@@ -46,21 +46,27 @@ std::vector<pid_t> ProcessesOf(uid_t first, uid_t last) {
 
 }  // namespace
 
+Result<UidRange> UidRange::TakeIndex(const std::string& lock_folder, std::uint32_t index) {
+  const std::string path = lock_folder + "/uid-ranges";
+  UniqueFd fd(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
+  if (!fd) return Error::FromErrno("opening " + path, errno);
+  struct flock lock = {};
+  lock.l_type = F_WRLCK;
+  lock.l_whence = SEEK_SET;
+  lock.l_start = index;
+  lock.l_len = 1;
+  if (::fcntl(fd.get(), F_OFD_SETLK, &lock) == 0) return UidRange(std::move(fd), index);
+  if (errno != EAGAIN && errno != EACCES) return Error::FromErrno("locking " + path, errno);
+  return Error(Errc::kLimit, "uid range " + std::to_string(index) + " is in use");
+}
+
 Result<UidRange> UidRange::Take(const std::string& lock_folder) {
   if (::mkdir(lock_folder.c_str(), 0700) != 0 && errno != EEXIST) {
     return Error::FromErrno("making " + lock_folder, errno);
   }
-  const std::string path = lock_folder + "/uid-ranges";
-  UniqueFd fd(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
-  if (!fd) return Error::FromErrno("opening " + path, errno);
   for (std::uint32_t index = 0; index < kUidRangeCount; ++index) {
-    struct flock lock = {};
-    lock.l_type = F_WRLCK;
-    lock.l_whence = SEEK_SET;
-    lock.l_start = index;
-    lock.l_len = 1;
-    if (::fcntl(fd.get(), F_OFD_SETLK, &lock) == 0) return UidRange(std::move(fd), index);
-    if (errno != EAGAIN && errno != EACCES) return Error::FromErrno("locking " + path, errno);
+    Result<UidRange> range = TakeIndex(lock_folder, index);
+    if (range || range.error().code() != Errc::kLimit) return range;
   }
   return Error(Errc::kLimit, "all " + std::to_string(kUidRangeCount) +
                                  " uid ranges of this host are in use by other Glovebox servers");

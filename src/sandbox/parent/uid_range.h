@@ -23,6 +23,9 @@ class UidRange {
   // used.
   static Result<UidRange> Take(const std::string& lock_folder);
 
+  // Takes this very range if nobody holds it: kLimit when somebody does.
+  static Result<UidRange> TakeIndex(const std::string& lock_folder, std::uint32_t index);
+
   std::uint32_t index() const { return index_; }
   uid_t base() const { return kUidRangesBase + index_ * kUidsPerRange; }
 

@@ -58,6 +58,7 @@ enum class RootEntryKind : std::uint8_t {
   kBind,       // the host's `text`, read-only, nosuid, nodev
   kDevice,     // the host's device node `text`
   kProc,       // a procfs of the current PID namespace
+  kHostProc,   // the host's procfs, for a zygote without a PID namespace (test seam)
 };
 
 // One entry of a new root, in the order in which they are made. Parents come before children.
