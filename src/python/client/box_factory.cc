@@ -70,10 +70,13 @@ Result<BoxFactory> BoxFactory::Prepare(const std::string& zygote_program,
                                        const std::vector<std::string>& preimports,
                                        sandbox::Walls walls) {
   policy::BoxPolicy policy = TRY(sandbox::PythonBoxPolicy());
-  sandbox::RootLayout root = TRY(sandbox::CompileRoot(
-      policy, {zygote_program, kProgramInRoot,
-               walls.stands(Wall::kPidNamespace) ? sandbox::RootEntryKind::kProc
-                                                 : sandbox::RootEntryKind::kHostProc}));
+  // A procfs can only be mounted with power over the PID namespace it shows: our own, or, for host
+  // root, any.
+  const bool may_mount_proc = walls.stands(Wall::kPidNamespace) || !walls.stands(Wall::kIdentity);
+  const sandbox::RootExtras extras = {
+      zygote_program, kProgramInRoot,
+      may_mount_proc ? sandbox::RootEntryKind::kProc : sandbox::RootEntryKind::kHostProc};
+  sandbox::RootLayout root = TRY(sandbox::CompileRoot(policy, extras));
   BoxFactory factory(walls, std::move(policy), std::move(root));
   factory.program_ = walls.stands(Wall::kRoot) ? kProgramInRoot : zygote_program;
   wire::ZygoteSetup& setup = factory.setup_;
