@@ -217,9 +217,9 @@ class LocalExecutor final : public Executor {
                                               std::move(channels.server), cgroup,
                                               execution->observer, std::move(handlers));
     running_.insert(execution);
-    zygote_->SpawnBox(slot->number, box_fds, [run = execution->run](Result<UniqueFd> pidfd) {
-      run->OnBorn(std::move(pidfd));
-    });
+    zygote_->SpawnBox(
+        slot->number, box_fds, cgroup != nullptr ? cgroup->birth_fd() : -1,
+        [run = execution->run](Result<UniqueFd> pidfd) { run->OnBorn(std::move(pidfd)); });
     return {};
   }
 

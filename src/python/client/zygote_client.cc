@@ -73,9 +73,11 @@ ZygoteClient::ZygoteClient(asio::io_context& context, sandbox::Process process, 
 
 ZygoteClient::~ZygoteClient() { *alive_ = false; }
 
-void ZygoteClient::SpawnBox(std::uint32_t uid, const std::vector<int>& fds, BornHandler on_born) {
+void ZygoteClient::SpawnBox(std::uint32_t uid, std::vector<int> fds, int birth_fd,
+                            BornHandler on_born) {
   const std::uint64_t box_id = next_box_id_++;
-  const wire::SpawnBox message{box_id, uid};
+  const wire::SpawnBox message{box_id, uid, birth_fd >= 0};
+  if (message.into_cgroup) fds.push_back(birth_fd);
   const int error =
       dead_ ? EPIPE
             : wire::SendWithDescriptors(socket_.native_handle(), wire::Encode(message), fds);

@@ -41,8 +41,9 @@ class ZygoteClient {
   ZygoteClient(const ZygoteClient&) = delete;
   ZygoteClient& operator=(const ZygoteClient&) = delete;
 
-  // `fds`: see wire::SpawnBox. They stay the caller's.
-  void SpawnBox(std::uint32_t uid, const std::vector<int>& fds, BornHandler on_born);
+  // `fds`: see wire::SpawnBox. They stay the caller's. `birth_fd`: the v2 cgroup the box is born
+  // into, -1 for none.
+  void SpawnBox(std::uint32_t uid, std::vector<int> fds, int birth_fd, BornHandler on_born);
 
  private:
   ZygoteClient(boost::asio::io_context& context, sandbox::Process process, UniqueFd socket,

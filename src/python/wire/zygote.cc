@@ -111,6 +111,7 @@ std::string Encode(const SpawnBox& spawn) {
   Writer writer;
   writer.Number(spawn.box_id);
   writer.Number(spawn.uid);
+  writer.Number(static_cast<std::uint8_t>(spawn.into_cgroup ? 1 : 0));
   return std::move(writer).Take();
 }
 
@@ -119,6 +120,7 @@ std::optional<SpawnBox> DecodeSpawnBox(std::string_view payload) {
   SpawnBox spawn;
   spawn.box_id = reader.Number<std::uint64_t>();
   spawn.uid = reader.Number<std::uint32_t>();
+  spawn.into_cgroup = reader.Number<std::uint8_t>() != 0;
   if (!reader.finished()) return std::nullopt;
   return spawn;
 }

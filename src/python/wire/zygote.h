@@ -53,10 +53,11 @@ struct ZygoteReady {
 };
 
 // Asks for one box. Descriptors travel with the message, in this order: stdin, stdout, stderr,
-// gate, status, then the cgroup files to join.
+// gate, status, the v1 cgroup files to join, and, if so said, the v2 cgroup to be born into.
 struct SpawnBox {
   std::uint64_t box_id = 0;
   std::uint32_t uid = 0;  // in the zygote's user namespace
+  bool into_cgroup = false;
 };
 
 // The answer; a pidfd of the box's init travels with it unless sys_errno is set. Whether the box

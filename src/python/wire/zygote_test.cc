@@ -39,9 +39,10 @@ TEST(ZygoteWireTest, SetupSurvivesTheWire) {
 }
 
 TEST(ZygoteWireTest, SmallMessagesSurviveTheWire) {
-  const std::optional<SpawnBox> spawn = DecodeSpawnBox(Encode(SpawnBox{5, 6}));
+  const std::optional<SpawnBox> spawn = DecodeSpawnBox(Encode(SpawnBox{5, 6, true}));
   ASSERT_TRUE(spawn.has_value());
   EXPECT_EQ(spawn->uid, 6u);
+  EXPECT_TRUE(spawn->into_cgroup);
   const std::optional<BoxBorn> born = DecodeBoxBorn(Encode(BoxBorn{5, 11}));
   ASSERT_TRUE(born.has_value());
   EXPECT_EQ(born->sys_errno, 11);

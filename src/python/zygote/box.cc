@@ -1,8 +1,8 @@
 #include "python/zygote/box.h"
 
-#include <fcntl.h>
-#include <sched.h>
+#include <linux/sched.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -74,6 +74,7 @@ bool HasOwnPids(const sandbox::BoxPlan& plan) {
   if (const sandbox::ChildFailure failure = sandbox::EnterBox(plan); failure.failed()) {
     FailBuild(descriptors.status_fd(), failure);
   }
+  PyOS_BeforeFork();
   const pid_t python = ::fork();
   if (python < 0) FailBuild(descriptors.status_fd(), ChildStage::kFork, errno);
   if (python == 0) BecomePython(plan, descriptors);
@@ -109,35 +110,35 @@ BoxDescriptors::~BoxDescriptors() {
   for (const int fd : fds) ::close(fd);
 }
 
-Result<pid_t> ForkBox(const BoxTemplate& common, uid_t uid, const BoxDescriptors& descriptors) {
+Result<UniqueFd> ForkBox(const BoxTemplate& common, const wire::SpawnBox& spawn,
+                         const BoxDescriptors& descriptors) {
   sandbox::BoxPlan plan = common.plan();
-  const std::string owner = std::to_string(uid);
+  const std::string owner = std::to_string(spawn.uid);
   const std::string map = std::to_string(plan.inner_uid) + " " + owner + " 1";
-  plan.uid = uid;
+  plan.uid = spawn.uid;
   plan.inner_uid_map = map.c_str();
   plan.fresh_mount_owner = owner.c_str();
-  plan.cgroup_fds = descriptors.fds.data() + 5;
-  plan.cgroup_fd_count = static_cast<std::uint16_t>(descriptors.fds.size() - 5);
+  plan.cgroup_fds = descriptors.fds.data() + BoxDescriptors::kFixedCount;
+  plan.cgroup_fd_count = static_cast<std::uint16_t>(
+      descriptors.fds.size() - BoxDescriptors::kFixedCount - (spawn.into_cgroup ? 1 : 0));
 
-  const bool own_pids = HasOwnPids(plan);
-  // The next child, and only it, is born as PID 1 of a new namespace: no process in between has to
-  // be forked for it. Going back to our own namespace makes the next unshare possible.
-  UniqueFd own_namespace;
-  if (own_pids) {
-    own_namespace.reset(::open("/proc/self/ns/pid", O_RDONLY | O_CLOEXEC));
-    if (!own_namespace) return Error::FromErrno("opening our PID namespace", errno);
-    if (::unshare(CLONE_NEWPID) != 0) return Error::FromErrno("new PID namespace", errno);
+  int pidfd = -1;
+  clone_args args = {};
+  args.flags = CLONE_PIDFD;
+  if (HasOwnPids(plan)) args.flags |= CLONE_NEWPID;
+  if (spawn.into_cgroup) {
+    args.flags |= std::uint64_t{CLONE_INTO_CGROUP};
+    args.cgroup = static_cast<decltype(args.cgroup)>(descriptors.fds.back());
   }
-  PyOS_BeforeFork();
-  const pid_t pid = ::fork();
+  args.pidfd = reinterpret_cast<std::uintptr_t>(&pidfd);
+  args.exit_signal = SIGCHLD;
+  // A raw clone, because fork() can do neither of the above. It is safe here: we have one thread,
+  // so no lock is held, and the child runs system calls only until its own fork(), which puts right
+  // whatever libraries keep per process.
+  const long pid = ::syscall(SYS_clone3, &args, sizeof(args));
+  if (pid < 0) return Error::FromErrno("cloning a box", errno);
   if (pid == 0) BecomeInit(plan, descriptors);
-  const int fork_errno = errno;
-  PyOS_AfterFork_Parent();
-  if (own_pids && ::setns(own_namespace.get(), CLONE_NEWPID) != 0) {
-    return Error::FromErrno("returning to our PID namespace", errno);
-  }
-  if (pid < 0) return Error::FromErrno("forking a box", fork_errno);
-  return pid;
+  return UniqueFd(pidfd);
 }
 
 }  // namespace glovebox::zygote

@@ -1,10 +1,11 @@
 #pragma once
 
-#include <sys/types.h>
-
+#include <cstddef>
+#include <utility>
 #include <vector>
 
 #include "base/result.h"
+#include "base/unique_fd.h"
 #include "python/wire/zygote.h"
 #include "sandbox/plan/child_plan.h"
 
@@ -32,7 +33,10 @@ struct BoxDescriptors {
   BoxDescriptors& operator=(const BoxDescriptors&) = delete;
   ~BoxDescriptors();
 
-  bool complete() const { return fds.size() >= 5; }
+  static constexpr std::size_t kFixedCount = 5;
+  bool complete(const wire::SpawnBox& spawn) const {
+    return fds.size() >= kFixedCount + (spawn.into_cgroup ? 1 : 0);
+  }
   int stdin_fd() const { return fds[0]; }
   int stdout_fd() const { return fds[1]; }
   int stderr_fd() const { return fds[2]; }
@@ -42,8 +46,9 @@ struct BoxDescriptors {
   std::vector<int> fds;
 };
 
-// Forks a box: init, which forks Python, which waits at the gate. Returns the pid of init as the
-// caller sees it. Precondition: this process has one thread.
-Result<pid_t> ForkBox(const BoxTemplate& common, uid_t uid, const BoxDescriptors& descriptors);
+// Makes a box: init, which forks Python, which waits at the gate. Returns a pidfd of init.
+// Precondition: this process has one thread.
+Result<UniqueFd> ForkBox(const BoxTemplate& common, const wire::SpawnBox& spawn,
+                         const BoxDescriptors& descriptors);
 
 }  // namespace glovebox::zygote

@@ -4,7 +4,6 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/signalfd.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -13,6 +12,7 @@
 #include <csignal>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "base/result.h"
 #include "base/unique_fd.h"
@@ -95,18 +95,11 @@ class Zygote {
     const BoxDescriptors descriptors(std::move(message.fds));
     if (error != 0 || message.payload.empty()) return false;
     const std::optional<wire::SpawnBox> spawn = wire::DecodeSpawnBox(message.payload);
-    if (!spawn || !descriptors.complete()) return false;
-    wire::BoxBorn born{spawn->box_id, 0};
-    UniqueFd pidfd;
-    const Result<pid_t> pid = ForkBox(template_, spawn->uid, descriptors);
-    if (pid) {
-      pidfd.reset(static_cast<int>(::syscall(SYS_pidfd_open, *pid, 0)));
-      if (!pidfd) born.sys_errno = errno;
-    } else {
-      born.sys_errno = pid.error().sys_errno();
-    }
+    if (!spawn || !descriptors.complete(*spawn)) return false;
+    const Result<UniqueFd> init = ForkBox(template_, *spawn, descriptors);
+    const wire::BoxBorn born{spawn->box_id, init ? 0 : init.error().sys_errno()};
     std::vector<int> sent;
-    if (pidfd) sent.push_back(pidfd.get());
+    if (init) sent.push_back(init->get());
     return wire::SendWithDescriptors(socket_fd_, wire::Encode(born), sent) == 0;
   }
 

@@ -97,12 +97,16 @@ Status MakeDirectory(const std::string& path) {
   return {};
 }
 
+Result<UniqueFd> OpenFor(const std::string& path, int flags) {
+  UniqueFd fd(::open(path.c_str(), flags | O_CLOEXEC));
+  if (!fd) return Error::FromErrno("opening " + path, errno);
+  return fd;
+}
+
 Result<UniqueFd> WatchOom(const std::string& directory) {
   UniqueFd event(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
   if (!event) return Error::FromErrno("eventfd", errno);
-  const std::string control = directory + "/memory.oom_control";
-  const UniqueFd watched(::open(control.c_str(), O_RDONLY | O_CLOEXEC));
-  if (!watched) return Error::FromErrno("opening " + control, errno);
+  const UniqueFd watched = TRY(OpenFor(directory + "/memory.oom_control", O_RDONLY));
   const std::string line = std::to_string(event.get()) + " " + std::to_string(watched.get());
   TRY(WriteExisting(directory + "/cgroup.event_control", line));
   return event;
@@ -130,6 +134,16 @@ std::uint64_t CgroupSlot::Field(std::string_view controller, std::string_view fi
     }
   }
   return 0;
+}
+
+// "tasks" and not "cgroup.procs": a thread that moves only itself needs no lock, while moving a
+// whole process waits for an RCU grace period, some 15 ms.
+Status CgroupSlot::OpenJoin(const std::string& directory) {
+  if (std::find(joined_.begin(), joined_.end(), directory) != joined_.end()) return {};
+  joined_.push_back(directory);
+  join_owned_.push_back(TRY(OpenFor(directory + "/tasks", O_WRONLY)));
+  join_fds_.push_back(join_owned_.back().get());
+  return {};
 }
 
 bool CgroupSlot::IsV2(std::string_view controller) const {
@@ -282,10 +296,13 @@ Result<CgroupSlot> CgroupTree::MakeSlot(std::uint32_t number) const {
   for (const std::string& directory : DistinctDirectories(slot.places_)) {
     TRY(MakeDirectory(directory));
     slot.directories_.push_back(directory);
-    const std::string procs = directory + "/cgroup.procs";
-    slot.join_owned_.emplace_back(::open(procs.c_str(), O_WRONLY | O_CLOEXEC));
-    if (!slot.join_owned_.back()) return Error::FromErrno("opening " + procs, errno);
-    slot.join_fds_.push_back(slot.join_owned_.back().get());
+  }
+  for (const ControllerPlace& place : slot.places_) {
+    if (place.version == CgroupVersion::kV1) {
+      TRY(slot.OpenJoin(place.directory));
+    } else if (!slot.birth_) {
+      slot.birth_ = TRY(OpenFor(place.directory, O_RDONLY | O_DIRECTORY));
+    }
   }
   if (!slot.IsV2("memory")) {
     const fs::path oom_control = slot.File("memory", "memory.oom_control");

@@ -32,8 +32,11 @@ class CgroupSlot {
   CgroupSlot& operator=(CgroupSlot&&) = delete;
   ~CgroupSlot();  // kills what is inside and removes the directories
 
-  // Files into which the box writes "0" to join. Owned by the slot.
+  // v1: files into which a thread writes "0" to join. Owned by the slot.
   const std::vector<int>& join_fds() const { return join_fds_; }
+
+  // v2: the directory a child is born into (CLONE_INTO_CGROUP); -1 when no controller is on v2.
+  int birth_fd() const { return birth_.get(); }
 
   // v1 tells of an out-of-memory kill here (readable); -1 on v2, where the whole group dies at
   // once.
@@ -60,14 +63,17 @@ class CgroupSlot {
   std::uint64_t Number(std::string_view controller, std::string_view file) const;
   std::uint64_t Field(std::string_view controller, std::string_view file,
                       std::string_view key) const;
+  Status OpenJoin(const std::string& directory);
   bool IsV2(std::string_view controller) const;
   CgroupUsage RawUsage() const;
   Status SetMemory(std::uint64_t bytes);
 
   std::vector<ControllerPlace> places_;  // directory = this slot's own
   std::vector<std::string> directories_;
+  std::vector<std::string> joined_;  // co-mounted controllers share a directory
   std::vector<UniqueFd> join_owned_;
   std::vector<int> join_fds_;
+  UniqueFd birth_;
   UniqueFd oom_event_;
   CgroupUsage start_;
 };
