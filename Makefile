@@ -8,6 +8,7 @@ SHELL := /bin/bash
 JOBS ?= $(shell nproc)
 PREFIX ?= /usr/local
 DESTDIR ?=
+ROUNDS ?= 300
 
 bindir := $(DESTDIR)$(PREFIX)/bin
 libexecdir := $(DESTDIR)$(PREFIX)/libexec/glovebox
@@ -68,6 +69,14 @@ test: ## all tests: the release build, then the sanitized one
 	@ctest --preset release --parallel $(JOBS)
 	@$(call build,dev)
 	@ctest --preset dev --parallel $(JOBS)
+
+.PHONY: bench
+bench: ## what an execution costs, as ratios to bare python of the same run
+	@dev/setup build bench
+	@$(MAKE) build
+	@cmake --build --preset release --parallel $(JOBS) --target bench_execution
+	@mkdir -p build/bench
+	@build/release/bin/bench_execution $(CURDIR)/build/bin/glovebox build/bench/results.json $(ROUNDS)
 
 .PHONY: check-deep
 check-deep: ## ThreadSanitizer, long fuzzing, soaks; prints a summary for docs/deep-checks.md

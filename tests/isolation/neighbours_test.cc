@@ -103,6 +103,21 @@ std::vector<Attack> Attacks() {
        "buffer = ctypes.create_string_buffer(256)\n"
        "if serial > 0:\n    call('keyctl', 11, serial, buffer, 255)\n"
        "    call('keyctl', 9, serial, -4)\nprint(serial, buffer.value)"},
+      {"FileLock",
+       "import fcntl\nlibrary = open(ctypes.__file__)\nfcntl.flock(library, fcntl.LOCK_EX)",
+       "import fcntl\ntry:\n    fcntl.flock(open(ctypes.__file__), fcntl.LOCK_EX | fcntl.LOCK_NB)\n"
+       "except BlockingIOError:\n    achieved()"},
+      {"RecordLock",
+       "import fcntl\nlibrary = open(ctypes.__file__)\n"
+       "fcntl.fcntl(library, 36, struct.pack('hhqqi', 0, 0, 0, 0, 0).ljust(32, b'\\0'))",
+       "import fcntl\nlibrary = open(ctypes.__file__)\n"
+       "probe = fcntl.fcntl(library, 36 if False else 5, struct.pack('hhqqi4x', 1, 0, 0, 0, 0))\n"
+       "if struct.unpack('hhqqi4x', probe)[0] != 2:\n    achieved()"},
+      {"DeviceTimes",
+       "os.utime('/dev/full', (1234, 1234)) if os.getuid() == 0 else os.utime('/dev/full')\n"
+       "before = os.stat('/dev/full').st_mtime_ns\n"
+       "watch = lambda: os.stat('/dev/full').st_mtime_ns != before and report(secret)",
+       "os.utime('/dev/full')\ntime.sleep(0.1)"},
       {"Priority", "watch = lambda: os.getpriority(os.PRIO_PROCESS, 0) == 3 and report(secret)",
        "if peer != os.getpid():\n    os.setpriority(os.PRIO_PROCESS, peer, 3)\n"
        "    time.sleep(0.1)"},

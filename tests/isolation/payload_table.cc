@@ -77,6 +77,7 @@ void AddReads(std::vector<Payload>& table) {
 
 void AddWrites(std::vector<Payload>& table) {
   const std::vector<WallMask> every = {kRoot, kLandlock, kIdentity};
+  const std::vector<WallMask> procfs = {kOwnProc, kLandlock, kIdentity};
   const std::vector<WallMask> metadata = {kRoot, kIdentity};  // Landlock has no right for it
   const std::vector<Payload> rows = {
       {"write_open", kWriteHostFile, every, kRaised, kFolder},
@@ -107,8 +108,8 @@ void AddWrites(std::vector<Payload>& table) {
        kRaised,
        kNonce},
       {"write_mknod_tmp", kWriteHostFile, {kRoot, kLandlock, kIdentity, kSeccomp}, kRaised, kNonce},
-      {"write_core_pattern", kWriteHostFile, every, kRaised, kNonce},
-      {"write_proc_sys", kWriteHostFile, every, kRaised, kNonce},
+      {"write_core_pattern", kWriteHostFile, procfs, kRaised, kNonce},
+      {"write_proc_sys", kWriteHostFile, procfs, kRaised, kNonce},
       {"write_oom_score", kHostProcess, {kOwnProc, kLandlock, kIdentity}, kRaised, kVictim},
       {"write_cgroup", kWriteHostFile, every, kRaised, kNonce},
       {"write_cgroup_mkdir", kWriteHostFile, every, kRaised, kNonce},

@@ -9,7 +9,8 @@ namespace glovebox::isolation {
 namespace {
 
 constexpr int kSurvivalMs = 150;  // a survivor is one that is there that long after
-constexpr int kSettleMs = 300;    // for a box to be gone
+constexpr int kDeliveryMs = 30;
+constexpr int kSettleMs = 300;  // for a box to be gone
 
 bool Holds(const wire::Value& value, const std::string& text) {
   if (const auto* string = std::get_if<std::string>(&value.data)) {
@@ -65,7 +66,10 @@ std::optional<std::string> Observation::Judge(const Outcome& outcome) {
     case Witness::kKnock:
       if (scene_.box_answered()) return "the box answered on a port of the host";
       break;
-    case Witness::kVictim: return scene_.victim().Harm();
+    case Witness::kVictim:
+      // A signal is counted when the victim gets to run.
+      Runner().RunUntil([&] { return scene_.victim().Harm().has_value(); }, kDeliveryMs);
+      return scene_.victim().Harm();
     case Witness::kTasks:
       if (tasks_most_ > tasks_before_ + kProcessesEffect) {
         return std::to_string(tasks_most_ - tasks_before_) + " tasks at once";
