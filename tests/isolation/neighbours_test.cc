@@ -109,10 +109,22 @@ std::vector<Attack> Attacks() {
        "except BlockingIOError:\n    achieved()"},
       {"RecordLock",
        "import fcntl\nlibrary = open(ctypes.__file__)\n"
-       "fcntl.fcntl(library, 36, struct.pack('hhqqi', 0, 0, 0, 0, 0).ljust(32, b'\\0'))",
+       "fcntl.fcntl(library, fcntl.F_SETLK, struct.pack('hhqqi4x', fcntl.F_RDLCK, 0, 0, 0, 0))",
        "import fcntl\nlibrary = open(ctypes.__file__)\n"
-       "probe = fcntl.fcntl(library, 36 if False else 5, struct.pack('hhqqi4x', 1, 0, 0, 0, 0))\n"
-       "if struct.unpack('hhqqi4x', probe)[0] != 2:\n    achieved()"},
+       "probe = fcntl.fcntl(library, fcntl.F_GETLK, struct.pack('hhqqi4x', fcntl.F_WRLCK, 0, 0, 0, "
+       "0))\n"
+       "if struct.unpack('hhqqi4x', probe)[0] != fcntl.F_UNLCK:\n    achieved()"},
+      {"FolderWatch",
+       "import fcntl\nsignal.signal(signal.SIGIO, lambda *_: report(secret))\n"
+       "folder = os.open(os.path.dirname(ctypes.__file__), os.O_RDONLY)\n"
+       "fcntl.fcntl(folder, fcntl.F_NOTIFY, fcntl.DN_ACCESS | fcntl.DN_MULTISHOT)",
+       "open(ctypes.__file__).read()\ntime.sleep(0.1)"},
+      {"FolderWatchByInotify",
+       "watcher = _libc.inotify_init1(0o4000)\n"
+       "_libc.inotify_add_watch(watcher, os.path.dirname(ctypes.__file__).encode(), 1)\n"
+       "def watch():\n    try:\n        os.read(watcher, 4096)\n        report(secret)\n"
+       "    except OSError:\n        pass",
+       "open(ctypes.__file__).read()\ntime.sleep(0.1)"},
       {"DeviceTimes",
        "os.utime('/dev/full', (1234, 1234)) if os.getuid() == 0 else os.utime('/dev/full')\n"
        "before = os.stat('/dev/full').st_mtime_ns\n"
