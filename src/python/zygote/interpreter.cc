@@ -1,5 +1,7 @@
 #include "python/zygote/interpreter.h"
 
+#include <vector>
+
 #include "embedded/prelude.h"
 #include "python/zygote/audit_hook.h"
 #include "sandbox/plan/walls.h"
@@ -24,16 +26,22 @@ struct ScopedConfig {
   ~ScopedConfig() { PyConfig_Clear(&config); }
 };
 
-Status AppendPath(PyConfig& config, const std::string& path) {
-  wchar_t* wide = Py_DecodeLocale(path.c_str(), nullptr);
-  if (wide == nullptr) return Error(Errc::kInvalidArgument, "not a path: " + path);
-  const PyStatus status = PyWideStringList_Append(&config.module_search_paths, wide);
-  PyMem_RawFree(wide);
-  if (PyStatus_Exception(status) != 0) return Error(Errc::kInternal, "appending to sys.path");
+// sys.path is ours whole; CPython's own guess, which it needs to find its standard library, goes.
+Status SetModulePaths(const wire::ZygoteSetup& setup) {
+  std::vector<std::string> paths = {setup.work_folder, setup.stdlib, setup.stdlib + "/lib-dynload"};
+  paths.insert(paths.end(), setup.module_paths.begin(), setup.module_paths.end());
+  const PyRef list(PyList_New(0));
+  for (const std::string& path : paths) {
+    const PyRef item(PyUnicode_DecodeFSDefault(path.c_str()));
+    if (!list || !item || PyList_Append(list.get(), item.get()) != 0) {
+      return PythonFailed("setting sys.path");
+    }
+  }
+  if (PySys_SetObject("path", list.get()) != 0) return PythonFailed("setting sys.path");
   return {};
 }
 
-Status Initialize(const wire::ZygoteSetup& setup) {
+Status Initialize() {
   PyPreConfig preconfig;
   PyPreConfig_InitIsolatedConfig(&preconfig);
   preconfig.utf8_mode = 1;
@@ -46,21 +54,12 @@ Status Initialize(const wire::ZygoteSetup& setup) {
   config.write_bytecode = 0;
   config.install_signal_handlers = 1;  // Ctrl-C semantics and SIGPIPE as a program expects them
   config.buffered_stdio = 1;
-  config.module_search_paths_set = 1;
-  TRY(AppendPath(config, setup.work_folder));
-  TRY(AppendPath(config, setup.stdlib));
-  TRY(AppendPath(config, setup.stdlib + "/lib-dynload"));
-  for (const std::string& path : setup.module_paths) TRY(AppendPath(config, path));
-  // Without it frozen modules (os, codecs, ...) would not know their files.
-  PyConfig_SetBytesString(&config, &config.stdlib_dir, setup.stdlib.c_str());
+  // Where CPython looks for its standard library, instead of guessing from names and PATH.
+  PyConfig_SetString(&config, &config.home, L"/usr");
   PyConfig_SetString(&config, &config.stdio_encoding, L"utf-8");
   PyConfig_SetString(&config, &config.stdio_errors, L"strict");
   PyConfig_SetString(&config, &config.program_name, L"python3");
   PyConfig_SetString(&config, &config.executable, L"");
-  PyConfig_SetString(&config, &config.prefix, L"/usr");
-  PyConfig_SetString(&config, &config.exec_prefix, L"/usr");
-  PyConfig_SetString(&config, &config.base_prefix, L"/usr");
-  PyConfig_SetString(&config, &config.base_exec_prefix, L"/usr");
   const PyStatus status = Py_InitializeFromConfig(&config);
   if (PyStatus_Exception(status) != 0) {
     const char* reason = status.err_msg != nullptr ? status.err_msg : "unknown reason";
@@ -111,7 +110,8 @@ Status StartInterpreter(const wire::ZygoteSetup& setup) {
   const auto walls = sandbox::Walls::FromTrustedBits(setup.walls);
   const bool refuses = walls.stands(sandbox::Wall::kInterpreter);
   if (refuses) InstallAuditHook();
-  TRY(Initialize(setup));
+  TRY(Initialize());
+  TRY(SetModulePaths(setup));
   TRY(LoadPrelude());
   const PyRef done(
       PyObject_CallFunction(PreludeFunction("set_up"), "O", refuses ? Py_True : Py_False));
