@@ -121,9 +121,10 @@ std::optional<RunResult> DecodeRunResult(std::string_view payload) {
 
 std::string Frame(FrameKind kind, std::string_view payload) {
   const FrameHeader header = {kind, static_cast<std::uint32_t>(payload.size())};
-  std::string frame(sizeof(header) + payload.size(), '\0');
-  std::memcpy(frame.data(), &header, sizeof(header));
-  std::memcpy(frame.data() + sizeof(header), payload.data(), payload.size());
+  std::string frame;
+  frame.reserve(sizeof(header) + payload.size());
+  frame.append(reinterpret_cast<const char*>(&header), sizeof(header));
+  frame.append(payload);
   return frame;
 }
 
