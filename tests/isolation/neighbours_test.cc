@@ -19,7 +19,7 @@ struct Attack {
   friend void PrintTo(const Attack& attack, std::ostream* stream) { *stream << attack.name; }
 };
 
-std::vector<Attack> Attacks() {
+std::vector<Attack> ByFileOrSocket() {
   return {
       {"FileInTmp", "open('/tmp/' + tag, 'w').write(secret)", "print(open('/tmp/' + tag).read())"},
       {"FileInShm", "open('/dev/shm/' + tag, 'w').write(secret)",
@@ -54,6 +54,11 @@ std::vector<Attack> Attacks() {
        ".start()",
        "import socket\nclient = socket.create_connection(('127.0.0.1', 45678), 1)\n"
        "print(client.recv(64))"},
+  };
+}
+
+std::vector<Attack> ByKernelObject() {
+  return {
       {"SystemVSegment",
        "_libc.shmat.restype = ctypes.c_void_p\n"
        "segment = _libc.shmget(int(tag[:7], 16), ctypes.c_size_t(4096), 0o1666)\n"
@@ -75,6 +80,11 @@ std::vector<Attack> Attacks() {
        "queue = call('mq_open', tag.encode(), os.O_RDONLY | os.O_NONBLOCK, 0, None)\n"
        "buffer = ctypes.create_string_buffer(65536)\n"
        "print(queue, call(243, queue, buffer, 65536, None, None), buffer.value)"},
+  };
+}
+
+std::vector<Attack> ByProcess() {
+  return {
       {"Signal", "signal.signal(signal.SIGWINCH, lambda *_: report(secret))",
        "for pid in {peer, *range(3, 400)} - {os.getpid()}:\n"
        "    try:\n        os.kill(pid, signal.SIGWINCH)\n    except OSError:\n        pass\n"
@@ -103,6 +113,11 @@ std::vector<Attack> Attacks() {
        "buffer = ctypes.create_string_buffer(256)\n"
        "if serial > 0:\n    call('keyctl', 11, serial, buffer, 255)\n"
        "    call('keyctl', 9, serial, -4)\nprint(serial, buffer.value)"},
+  };
+}
+
+std::vector<Attack> BySharedFile() {
+  return {
       {"FileLock",
        "import fcntl\nlibrary = open(ctypes.__file__)\nfcntl.flock(library, fcntl.LOCK_EX)",
        "import fcntl\ntry:\n    fcntl.flock(open(ctypes.__file__), fcntl.LOCK_EX | fcntl.LOCK_NB)\n"
@@ -134,6 +149,15 @@ std::vector<Attack> Attacks() {
        "if peer != os.getpid():\n    os.setpriority(os.PRIO_PROCESS, peer, 3)\n"
        "    time.sleep(0.1)"},
   };
+}
+
+std::vector<Attack> Attacks() {
+  std::vector<Attack> all;
+  for (const std::vector<Attack>& some :
+       {ByFileOrSocket(), ByKernelObject(), ByProcess(), BySharedFile()}) {
+    all.insert(all.end(), some.begin(), some.end());
+  }
+  return all;
 }
 
 constexpr char kHolderHead[] = R"(

@@ -34,6 +34,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr char kTagPrefix[] = "isolation-payload-";  // of every file a payload makes
 constexpr char kMqName[] = "/glovebox-isolation";
 constexpr char kKeyName[] = "glovebox-isolation";
 constexpr std::size_t kSizedFileBytes = 4'711;
@@ -77,6 +78,28 @@ std::vector<pid_t> ProcessesNamed(const std::string& name) {
   }
   if (folder != nullptr) closedir(folder);
   return found;
+}
+
+// What payloads made and, killed, could not remove. Memory of such files stays charged to the
+// cgroup of the box that wrote them, and the next box in that cgroup would pay for it.
+void RemoveTraces(int own_segment) {
+  for (const char* folder : {"/tmp", "/dev/shm"}) {
+    std::error_code error;
+    for (const fs::directory_entry& entry : fs::directory_iterator(folder, error)) {
+      if (entry.path().filename().string().find(kTagPrefix) == std::string::npos) continue;
+      fs::remove_all(entry.path(), error);
+    }
+  }
+  std::ifstream segments("/proc/sysvipc/shm");
+  std::string line;
+  std::getline(segments, line);  // the heading
+  while (std::getline(segments, line)) {
+    int key = 0;
+    int segment = 0;
+    if (std::sscanf(line.c_str(), "%d %d", &key, &segment) == 2 && segment != own_segment) {
+      shmctl(segment, IPC_RMID, nullptr);
+    }
+  }
 }
 
 bool MountedAt(const std::string& path) {
@@ -232,6 +255,7 @@ Status Scene::Reset() {
   fingerprint_ = Fingerprint();
   box_answered_ = false;
   KillSurvivors();
+  RemoveTraces(ipc_segment_);
   victim_->Reset();
   SomethingHeard();
   TerminalTyped();
@@ -249,7 +273,7 @@ wire::Value::Dict Scene::Globals(const std::string& nonce) const {
   struct stat info = {};
   stat(device.c_str(), &info);
   return {{"nonce", Text(nonce)},
-          {"tag", Text(RandomHex(12))},
+          {"tag", Text(kTagPrefix + RandomHex(12))},
           {"cookie", Text(cookie_)},
           {"host_dir", Text(kHostFolder)},
           {"secret_path", Text(Path("secret"))},

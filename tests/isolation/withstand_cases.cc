@@ -11,7 +11,7 @@ constexpr auto kTimedOut = ExecutionStatus::kTimedOut;
 constexpr auto kLimitExceeded = ExecutionStatus::kLimitExceeded;
 constexpr ExecutionLimits kShort = {.wall_ms_max = 400};
 
-std::vector<HostileCase> Descriptors() {
+std::vector<HostileCase> ForgedFrames() {
   return {
       {.name = "ForgedFramesOnEveryDescriptor",
        .code = R"(
@@ -43,6 +43,11 @@ while True:
 )",
        .statuses = {kFailed, kTimedOut, kLimitExceeded, ExecutionStatus::kViolated},
        .limits = kShort},
+  };
+}
+
+std::vector<HostileCase> Descriptors() {
+  return {
       {.name = "ClosesEveryDescriptor",
        .code = "import os\nprint('before', flush=True)\nos.closerange(0, 65536)\n",
        .statuses = {kFailed},
@@ -186,6 +191,11 @@ std::vector<HostileCase> Ends() {
        .code = "x = ()\nfor _ in range(1000000): x = (x,)\nhash(x)\n",
        .statuses = {kFailed},
        .limits = {.wall_ms_max = 5'000}},
+  };
+}
+
+std::vector<HostileCase> Vandals() {
+  return {
       {.name = "OverwritesItsOwnMemory",
        .code = "import ctypes\nctypes.memset(id(None), 0, 16)\nprint(None)\n",
        .statuses = {kFailed, kCompleted, kTimedOut},
@@ -271,6 +281,11 @@ except RuntimeError:
 )",
        .statuses = {kCompleted, kTimedOut},
        .stdout_has = "stopped"},
+  };
+}
+
+std::vector<HostileCase> Relatives() {
+  return {
       {.name = "SignalsEverybody",
        .code = R"(
 import os, signal
@@ -362,6 +377,11 @@ time.sleep(3)
        .statuses = {kFailed, kLimitExceeded, kCompleted},
        .limit_hit = "memory",
        .limits = kSmall},
+  };
+}
+
+std::vector<HostileCase> Disk() {
+  return {
       {.name = "FillsTheDisk",
        .code = "f = open('/tmp/big', 'wb', 0)\nwhile True: assert f.write(b'x' * (1 << 20)) == 1 "
                "<< 20\n",
@@ -430,11 +450,15 @@ void Append(std::vector<HostileCase>& all, const std::vector<HostileCase>& more)
 const std::vector<HostileCase>& HostileCases() {
   static const std::vector<HostileCase> cases = [] {
     std::vector<HostileCase> all;
+    Append(all, ForgedFrames());
     Append(all, Descriptors());
     Append(all, Deaf());
     Append(all, Ends());
+    Append(all, Vandals());
     Append(all, Processes());
+    Append(all, Relatives());
     Append(all, Memory());
+    Append(all, Disk());
     Append(all, Output());
     return all;
   }();
