@@ -12,7 +12,6 @@
 #include <utility>
 
 #include <boost/asio/buffer.hpp>
-#include <boost/asio/post.hpp>
 #include <boost/asio/write.hpp>
 
 #include "sandbox/parent/spawn.h"
@@ -55,8 +54,7 @@ wire::RunRequest MakeRunRequest(const ExecutionRequest& request, std::uint64_t n
 
 BoxRun::BoxRun(asio::io_context& context, ExecutionRequest request, ServerEnds channels,
                sandbox::CgroupSlot* slot, ExecutionObserver* observer, Handlers handlers)
-    : context_(context),
-      request_(std::move(request)),
+    : request_(std::move(request)),
       slot_(slot),
       observer_(observer),
       handlers_(std::move(handlers)),

@@ -91,7 +91,6 @@ class BoxRun : public std::enable_shared_from_this<BoxRun> {
   void OnDeath();
   void Deliver();
 
-  boost::asio::io_context& context_;
   ExecutionRequest request_;
   sandbox::CgroupSlot* slot_;
   ExecutionObserver* observer_;
