@@ -30,6 +30,31 @@ for fd in range(3, 1024):
 print("after")
 )",
        .statuses = {kFailed, kCompleted, ExecutionStatus::kViolated}},
+      {.name = "ForgedResults",
+       .code = R"(
+import os, struct
+ready, run, result = 0x59444247, 0x4E524247, 0x53524247
+for fd in range(3, 64):
+    try:
+        os.write(fd, struct.pack("<II", result, 58) + bytes(58))
+        os.write(fd, struct.pack("<II", ready, 0) * 3 + struct.pack("<II", run, 4) + b"pass")
+        os.write(fd, struct.pack("<II", result, 0xffffffff))
+    except OSError:
+        pass
+)",
+       .statuses = {kFailed}},
+      {.name = "AResultThatNeverEnds",
+       .code = R"(
+import os, struct, time
+for fd in range(3, 64):
+    try:
+        os.write(fd, struct.pack("<II", 0x53524247, 32 << 20) + bytes(1 << 16))
+    except OSError:
+        pass
+time.sleep(1000)
+)",
+       .statuses = {kTimedOut},
+       .limits = kShort},
       {.name = "EndlessForgedFrames",
        .code = R"(
 import os
