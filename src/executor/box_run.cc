@@ -96,7 +96,7 @@ void BoxRun::OnBorn(Result<UniqueFd> pidfd) {
 
 void BoxRun::WatchDeath() {
   pidfd_.async_wait(Descriptor::wait_read, [self = shared_from_this()](const error_code& error) {
-    if (!error) self->OnDeath();
+    if (!error && !self->dead_) self->OnDeath();
   });
 }
 
@@ -150,7 +150,7 @@ void BoxRun::WatchMemory() {
 void BoxRun::ArmWallClock() {
   wall_timer_.expires_after(std::chrono::milliseconds(request_.limits.wall_ms_max));
   wall_timer_.async_wait([self = shared_from_this()](const error_code& error) {
-    if (!error) self->Kill(KillReason::kWallClock);
+    if (!error && !self->dead_) self->Kill(KillReason::kWallClock);
   });
 }
 
@@ -285,13 +285,35 @@ void BoxRun::DrainNow() {
   }
 }
 
-// First reason wins; kNone only makes sure that the box ends.
+// First reason wins; kNone only makes sure that the box ends. The outcome does not wait for the
+// last process to die: what was written until now is taken, the rest is tear-down.
 void BoxRun::Kill(KillReason reason) {
-  if (report_.killed == KillReason::kNone && !delivered_) report_.killed = reason;
+  const bool verdict = report_.killed == KillReason::kNone && !delivered_;
+  if (verdict) report_.killed = reason;
   if (dead_ || !pidfd_.is_open()) return;
   if (reason != KillReason::kNone && slot_ != nullptr) slot_->LiftCpuLimit();
   // The init of a PID namespace takes everything in it along.
   ::syscall(SYS_pidfd_send_signal, pidfd_.native_handle(), SIGKILL, nullptr, 0);
+  if (!verdict || reason == KillReason::kNone) return;
+  if (reason != KillReason::kOutput) DrainNow();
+  Deliver();
+}
+
+void BoxRun::Abandon() {
+  dead_ = delivered_ = true;
+  slot_ = nullptr;
+  handlers_ = {};
+  wall_timer_.cancel();
+  cpu_timer_.cancel();
+  CloseAll();
+}
+
+void BoxRun::CloseAll() {
+  error_code ignored;
+  for (Descriptor* descriptor :
+       {&stdin_, &stdout_, &stderr_, &gate_, &status_, &pidfd_, &oom_event_, &input_}) {
+    descriptor->close(ignored);
+  }
 }
 
 void BoxRun::OnDeath() {
@@ -312,11 +334,7 @@ void BoxRun::OnDeath() {
   dead_ = true;
   if (slot_ != nullptr) slot_->KillAll();
   Deliver();
-  error_code ignored;
-  for (Descriptor* descriptor :
-       {&stdin_, &stdout_, &stderr_, &gate_, &status_, &oom_event_, &input_}) {
-    descriptor->close(ignored);
-  }
+  CloseAll();
   handlers_.gone();
 }
 

@@ -68,6 +68,8 @@ class BoxRun : public std::enable_shared_from_this<BoxRun> {
   // The box's init exists; or could not be made.
   void OnBorn(Result<UniqueFd> pidfd);
   void Cancel() { Kill(KillReason::kCancelled); }
+  // The executor goes away: no handler is called any more, the slot is not touched again.
+  void Abandon();
 
  private:
   using Clock = std::chrono::steady_clock;
@@ -89,6 +91,7 @@ class BoxRun : public std::enable_shared_from_this<BoxRun> {
   void DrainNow();
   void Kill(KillReason reason);
   void OnDeath();
+  void CloseAll();
   void Deliver();
 
   ExecutionRequest request_;

@@ -35,9 +35,10 @@ class Executor {
   using DoneHandler = std::function<void(Outcome)>;
   virtual ~Executor() = default;
 
-  // Starts `request`. `done` is called exactly once, never from inside Start. A box that could not
-  // be built is an Outcome too (`setup_failed`, the reason in `message`). `observer` may be null
-  // and must outlive the call to `done`.
+  // Starts `request`. `done` is called exactly once, never from inside Start, unless the executor
+  // is destroyed before: then it is not called at all. A box that could not be built is an Outcome
+  // too (`setup_failed`, the reason in `message`). `observer` may be null and must outlive the call
+  // to `done`.
   virtual std::shared_ptr<Execution> Start(ExecutionRequest request, ExecutionObserver* observer,
                                            DoneHandler done) = 0;
 };

@@ -4,7 +4,6 @@
 #include <deque>
 #include <map>
 #include <optional>
-#include <set>
 #include <utility>
 
 #include <boost/asio/post.hpp>
@@ -64,8 +63,7 @@ class LocalExecutor final : public Executor {
 
   ~LocalExecutor() override {
     *alive_ = false;
-    // A run and its execution hold each other until the outcome is known, which is never now.
-    for (const auto& execution : running_) execution->run = nullptr;
+    for (const auto& [slot, run] : runs_) run->Abandon();
     // The zygote's death ends every box; only then can their cgroups be removed.
     zygote_.reset();
   }
@@ -203,20 +201,20 @@ class LocalExecutor final : public Executor {
         channels.box.List(cgroup != nullptr ? cgroup->join_fds() : std::vector<int>());
     execution->queue_seconds =
         std::chrono::duration<double>(Clock::now() - execution->arrived).count();
+    // Neither handler outlives us: the destructor abandons every run.
     BoxRun::Handlers handlers;
-    handlers.done = [this, alive = alive_, execution](Outcome outcome) {
+    handlers.done = [this, execution](Outcome outcome) {
       execution->run = nullptr;
-      if (!*alive) return;
-      running_.erase(execution);
       Deliver(execution, std::move(outcome));
     };
-    handlers.gone = [this, alive = alive_, slot] {
-      if (*alive) ReturnSlot(slot);
+    handlers.gone = [this, slot] {
+      runs_.erase(slot);
+      ReturnSlot(slot);
     };
     execution->run = std::make_shared<BoxRun>(context_, std::move(execution->request),
                                               std::move(channels.server), cgroup,
                                               execution->observer, std::move(handlers));
-    running_.insert(execution);
+    runs_.emplace(slot, execution->run);
     zygote_->SpawnBox(
         slot->number, box_fds, cgroup != nullptr ? cgroup->birth_fd() : -1,
         [run = execution->run](Result<UniqueFd> pidfd) { run->OnBorn(std::move(pidfd)); });
@@ -235,7 +233,7 @@ class LocalExecutor final : public Executor {
   std::unique_ptr<python::ZygoteClient> zygote_;
   bool zygote_ready_ = false;
   std::deque<std::shared_ptr<LocalExecution>> waiting_;
-  std::set<std::shared_ptr<LocalExecution>> running_;
+  std::map<Slot*, std::shared_ptr<BoxRun>> runs_;               // every box that is not gone
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);  // for handlers that outlive us
 };
 

@@ -25,7 +25,8 @@ struct LocalExecutorOptions {
 // every box and removes everything from the host. Fails closed when a wall cannot be set up.
 //
 // Requests may be started at once; they wait for the zygote. `context` must outlive the executor
-// and be run by the thread that created it (the zygote dies with that thread).
+// and be run by the thread that created it (the zygote dies with that thread). The program must
+// ignore SIGPIPE: a box may end without reading its input.
 Result<std::unique_ptr<Executor>> CreateLocalExecutor(boost::asio::io_context& context,
                                                       LocalExecutorOptions options);
 

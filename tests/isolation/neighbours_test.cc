@@ -118,17 +118,6 @@ std::vector<Attack> ByProcess() {
 
 std::vector<Attack> BySharedFile() {
   return {
-      {"FileLock",
-       "import fcntl\nlibrary = open(ctypes.__file__)\nfcntl.flock(library, fcntl.LOCK_EX)",
-       "import fcntl\ntry:\n    fcntl.flock(open(ctypes.__file__), fcntl.LOCK_EX | fcntl.LOCK_NB)\n"
-       "except BlockingIOError:\n    achieved()"},
-      {"RecordLock",
-       "import fcntl\nlibrary = open(ctypes.__file__)\n"
-       "fcntl.fcntl(library, fcntl.F_SETLK, struct.pack('hhqqi4x', fcntl.F_RDLCK, 0, 0, 0, 0))",
-       "import fcntl\nlibrary = open(ctypes.__file__)\n"
-       "probe = fcntl.fcntl(library, fcntl.F_GETLK, struct.pack('hhqqi4x', fcntl.F_WRLCK, 0, 0, 0, "
-       "0))\n"
-       "if struct.unpack('hhqqi4x', probe)[0] != fcntl.F_UNLCK:\n    achieved()"},
       {"FolderWatch",
        "import fcntl\nsignal.signal(signal.SIGIO, lambda *_: report(secret))\n"
        "folder = os.open(os.path.dirname(ctypes.__file__), os.O_RDONLY)\n"

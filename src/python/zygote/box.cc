@@ -66,7 +66,7 @@ bool HasOwnPids(const sandbox::BoxPlan& plan) {
   }
   // From here on the status pipe is init's alone.
   ::close(kStatusFd);
-  ServeGate(kGateFd);
+  ServeGate(kGateFd, sandbox::Walls::FromTrustedBits(plan.walls));
 }
 
 // PID 1 of the box.

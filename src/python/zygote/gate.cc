@@ -48,10 +48,10 @@ std::optional<wire::RunRequest> ReadRequest(int gate_fd) {
 
 }  // namespace
 
-void ServeGate(int gate_fd) {
+void ServeGate(int gate_fd, sandbox::Walls walls) {
   if (!WriteAll(gate_fd, wire::Frame(wire::FrameKind::kReady, {}))) ::_exit(0);
   while (std::optional<wire::RunRequest> request = ReadRequest(gate_fd)) {
-    const wire::RunResult result = RunCell(*request);
+    const wire::RunResult result = RunCell(*request, walls);
     request.reset();
     const std::string frame = wire::Frame(wire::FrameKind::kResult, wire::EncodeRunResult(result));
     if (!WriteAll(gate_fd, frame)) ::_exit(result.exit_code);

@@ -116,8 +116,9 @@ void FlushEverything() {
 
 }  // namespace
 
-wire::RunResult RunCell(const wire::RunRequest& request) {
-  if (!ApplyLimits(request)) return OwnFailure(request, "a limit cannot be set");
+wire::RunResult RunCell(const wire::RunRequest& request, sandbox::Walls walls) {
+  if (walls.stands(sandbox::Wall::kRlimits) && !ApplyLimits(request))
+    return OwnFailure(request, "a limit cannot be set");
   if (request.merged_output && ::dup3(1, 2, 0) < 0) {
     return OwnFailure(request, "stderr cannot be merged into stdout");
   }

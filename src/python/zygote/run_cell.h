@@ -1,12 +1,13 @@
 #pragma once
 
 #include "python/wire/gate.h"
+#include "sandbox/plan/walls.h"
 
 namespace glovebox::zygote {
 
 // Runs one request in this process, which untrusted code owns from here on. Returns how it ended in
 // the process's own words. Never throws; a failure of our own runtime is an ending like any other
 // (type "RuntimeError", the reason in the message).
-wire::RunResult RunCell(const wire::RunRequest& request);
+wire::RunResult RunCell(const wire::RunRequest& request, sandbox::Walls walls);
 
 }  // namespace glovebox::zygote

@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <csignal>
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -46,10 +47,31 @@ TEST_F(UidRangeTest, AnUnusableFolderIsNamed) {
   EXPECT_NE(range.error().message().find("/proc/no/folder"), std::string::npos);
 }
 
-TEST_F(UidRangeTest, NothingIsKilledWhereNothingIsLeft) {
-  const Result<UidRange> range = UidRange::Take(folder_.string());
+TEST_F(UidRangeTest, AHeldRangeCannotBeTakenByName) {
+  const Result<UidRange> first = UidRange::Take(folder_.string());
+  ASSERT_TRUE(first.ok());
+  EXPECT_EQ(UidRange::TakeIndex(folder_.string(), 0).error().code(), Errc::kLimit);
+  EXPECT_TRUE(UidRange::TakeIndex(folder_.string(), 1).ok());
+}
+
+// A range that no server ever takes, so that nothing of a live one is hit.
+TEST_F(UidRangeTest, LeftoversAreKilled) {
+  { const Result<UidRange> any = UidRange::Take(folder_.string()); }
+  const Result<UidRange> range = UidRange::TakeIndex(folder_.string(), kUidRangeCount + 1);
   ASSERT_TRUE(range.ok());
   EXPECT_TRUE(KillLeftovers(*range).ok());
+  if (::getuid() != 0) GTEST_SKIP() << "only root can make a leftover";
+  std::signal(SIGCHLD, SIG_IGN);
+  const pid_t leftover = ::fork();
+  ASSERT_GE(leftover, 0);
+  if (leftover == 0) {
+    if (::setuid(range->base() + 7) != 0) ::_exit(1);
+    while (true) ::pause();
+  }
+  ::usleep(20'000);
+  EXPECT_TRUE(KillLeftovers(*range).ok());
+  EXPECT_NE(::kill(leftover, 0), 0);
+  std::signal(SIGCHLD, SIG_DFL);
 }
 
 }  // namespace
