@@ -5,7 +5,6 @@
 #include <sys/syscall.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <csignal>
 #include <cstring>
@@ -100,14 +99,21 @@ void BoxRun::WatchDeath() {
   });
 }
 
+// Everything is awaited first and read in the handler, never by the reactor: bytes that it had
+// already taken, in a handler still queued, would be missing when another handler drains the pipes.
 void BoxRun::ReadGate() {
-  gate_buffer_.resize(kReadBytes);
-  gate_.async_read_some(asio::buffer(gate_buffer_),
-                        [self = shared_from_this()](const error_code& error, std::size_t size) {
-                          if (error || self->dead_ || self->delivered_) return;
-                          self->TakeGateBytes({self->gate_buffer_.data(), size});
-                          if (!self->delivered_) self->ReadGate();
-                        });
+  gate_.async_wait(Descriptor::wait_read, [self = shared_from_this()](const error_code& error) {
+    if (error || self->dead_ || self->delivered_) return;
+    const ssize_t got = self->ReadSome(self->gate_);
+    if (got > 0) self->TakeGateBytes({self->buffer_.data(), static_cast<std::size_t>(got)});
+    const bool open = got > 0 || (got < 0 && errno == EAGAIN);
+    if (open && !self->delivered_) self->ReadGate();
+  });
+}
+
+ssize_t BoxRun::ReadSome(Descriptor& descriptor) {
+  buffer_.resize(kReadBytes);
+  return ::read(descriptor.native_handle(), buffer_.data(), buffer_.size());
 }
 
 void BoxRun::ReadStatus() {
@@ -121,14 +127,16 @@ void BoxRun::ReadStatus() {
 }
 
 void BoxRun::ReadOutput(Descriptor& descriptor, OutputLimiter& limiter) {
-  auto buffer = std::make_shared<std::vector<char>>(kReadBytes);
-  descriptor.async_read_some(asio::buffer(*buffer),
-                             [self = shared_from_this(), buffer, &descriptor, &limiter](
-                                 const error_code& error, std::size_t size) {
-                               if (error || self->dead_ || self->delivered_) return;
-                               self->TakeOutput(limiter, {buffer->data(), size});
-                               if (!self->delivered_) self->ReadOutput(descriptor, limiter);
-                             });
+  descriptor.async_wait(Descriptor::wait_read, [self = shared_from_this(), &descriptor,
+                                                &limiter](const error_code& error) {
+    if (error || self->dead_ || self->delivered_) return;
+    const ssize_t got = self->ReadSome(descriptor);
+    if (got > 0) {
+      self->TakeOutput(limiter, {self->buffer_.data(), static_cast<std::size_t>(got)});
+    }
+    const bool open = got > 0 || (got < 0 && errno == EAGAIN);
+    if (open && !self->delivered_) self->ReadOutput(descriptor, limiter);
+  });
 }
 
 void BoxRun::WatchMemory() {
@@ -274,13 +282,11 @@ void BoxRun::TakeStatus(const sandbox::StatusRecord& record) {
 
 // Takes what the pipes hold at this moment. Python flushed before it answered, or is dead.
 void BoxRun::DrainNow() {
-  std::array<char, 16384> buffer;
   for (auto [descriptor, limiter] :
        {std::pair(&stdout_, &stdout_limiter_), std::pair(&stderr_, &stderr_limiter_)}) {
     ssize_t got = 0;
-    while (!limiter->flooded() &&
-           (got = ::read(descriptor->native_handle(), buffer.data(), buffer.size())) > 0) {
-      TakeOutput(*limiter, {buffer.data(), static_cast<std::size_t>(got)});
+    while (!limiter->flooded() && (got = ReadSome(*descriptor)) > 0) {
+      TakeOutput(*limiter, {buffer_.data(), static_cast<std::size_t>(got)});
     }
   }
 }
@@ -320,11 +326,9 @@ void BoxRun::OnDeath() {
   if (!delivered_) {
     // Whatever was said before the end still lies in the pipes.
     DrainNow();
-    std::array<char, 16384> buffer;
     ssize_t got = 0;
-    while (!delivered_ && report_.killed == KillReason::kNone &&
-           (got = ::read(gate_.native_handle(), buffer.data(), buffer.size())) > 0) {
-      TakeGateBytes({buffer.data(), static_cast<std::size_t>(got)});
+    while (!delivered_ && report_.killed == KillReason::kNone && (got = ReadSome(gate_)) > 0) {
+      TakeGateBytes({buffer_.data(), static_cast<std::size_t>(got)});
     }
     sandbox::StatusRecord record;
     while (::read(status_.native_handle(), &record, sizeof(record)) == sizeof(record)) {

@@ -78,6 +78,7 @@ class BoxRun : public std::enable_shared_from_this<BoxRun> {
   void WatchDeath();
   void ReadGate();
   void ReadStatus();
+  ssize_t ReadSome(Descriptor& descriptor);
   void ReadOutput(Descriptor& descriptor, OutputLimiter& limiter);
   void WatchMemory();
   void ArmWallClock();
@@ -113,7 +114,7 @@ class BoxRun : public std::enable_shared_from_this<BoxRun> {
   OutputLimiter stderr_limiter_;
   wire::FrameParser parser_;
   std::string run_frame_;
-  std::vector<char> gate_buffer_;
+  std::vector<char> buffer_;  // for the read at hand; its bytes are taken before the next
   BoxReport report_;
   Clock::time_point handed_over_at_;
   bool delivered_ = false;

@@ -38,7 +38,6 @@ class LocalExecution final : public Execution, public std::enable_shared_from_th
   ExecutionObserver* observer = nullptr;
   Executor::DoneHandler done;
   Clock::time_point arrived = Clock::now();
-  double queue_seconds = 0;
   std::shared_ptr<BoxRun> run;     // once it has a box
   std::function<void()> withdraw;  // while it waits
 
@@ -120,7 +119,9 @@ class LocalExecutor final : public Executor {
 
   void Deliver(const std::shared_ptr<LocalExecution>& execution, Outcome outcome) {
     outcome.execution_id = NewExecutionId();
-    outcome.queue_seconds = execution->queue_seconds;
+    // Everything before hand-over: the wait for a place and the birth of the box.
+    const std::chrono::duration<double> total = Clock::now() - execution->arrived;
+    outcome.queue_seconds = total.count() - outcome.wall_seconds;
     outcome.missing_walls = factory_.missing();
     const DoneHandler done = std::exchange(execution->done, nullptr);
     execution->withdraw = nullptr;
@@ -199,8 +200,6 @@ class LocalExecutor final : public Executor {
     }
     const std::vector<int> box_fds =
         channels.box.List(cgroup != nullptr ? cgroup->join_fds() : std::vector<int>());
-    execution->queue_seconds =
-        std::chrono::duration<double>(Clock::now() - execution->arrived).count();
     // Neither handler outlives us: the destructor abandons every run.
     BoxRun::Handlers handlers;
     handlers.done = [this, execution](Outcome outcome) {

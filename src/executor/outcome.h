@@ -56,10 +56,10 @@ struct Outcome {
   std::string value_repr;  // repr() of the final expression; empty when there was none or None
   std::vector<std::string> variables;  // top-level names in order of definition
   std::optional<PythonError> error;
-  std::string message;                  // for people: why it was not `completed`; empty when it was
-  double wall_seconds = 0;              // from hand-over to the end
-  double cpu_seconds = 0;               // all processes of the box
-  double queue_seconds = 0;             // before hand-over
+  std::string message;       // for people: why it was not `completed`; empty when it was
+  double wall_seconds = 0;   // from hand-over to the end
+  double cpu_seconds = 0;    // all processes of the box
+  double queue_seconds = 0;  // before hand-over: waiting for a place, and the birth of the box
   std::uint64_t peak_memory_bytes = 0;  // beyond the shared interpreter
   std::vector<std::string> limits_hit;  // "wall", "cpu", "memory", "pids", "output", "events"
   std::vector<Event> events;

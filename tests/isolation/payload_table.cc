@@ -266,7 +266,7 @@ void AddLimits(std::vector<Payload>& table) {
       // RLIMIT_DATA leaves 512 MiB of room for thread stacks: it holds far beyond the limit only.
       {"memory_heap", kExceedMemory, {kCgroup}, kTooMuch, kMemory},
       {"memory_mmap", kExceedMemory, {kCgroup}, kTooMuch, kMemory},
-      {"memory_far", kExceedMemory, {kCgroup, kRlimits}, kTooMuch, kNonce},
+      {"memory_far", kExceedMemory, {kCgroup, kRlimits}, kRaised, kNonce},
       {"memory_mmap_shared", kExceedMemory, {kCgroup}, kTooMuch, kMemory},
       {"memory_children", kExceedMemory, {kCgroup}, kTooMuch, kMemory},
       {"memory_shm", kExceedMemory, {kCgroup, kRoot}, kRaised, kMemory},
