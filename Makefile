@@ -78,6 +78,16 @@ bench: ## what an execution costs, as ratios to bare python of the same run
 	@mkdir -p build/bench
 	@build/release/bin/bench_execution $(CURDIR)/build/bin/glovebox build/bench/results.json $(ROUNDS)
 
+# The rows come as they are measured; the whole table stays in build/audit.
+.PHONY: audit
+audit: ## attacks the box with every payload, wall by wall; table in build/audit/walls.md
+	@dev/setup build test
+	@$(MAKE) build
+	@cmake --build --preset release --parallel $(JOBS) --target wall_matrix
+	@mkdir -p build/audit
+	@GLOVEBOX_MUST_ISOLATE=1 build/release/bin/wall_matrix | grep --line-buffered '^|' | tee build/audit/walls.md
+	@echo; echo "$(CURDIR)/build/audit/walls.md: $$(grep -c ' held |$$' build/audit/walls.md) payloads held"
+
 .PHONY: check-deep
 check-deep: ## ThreadSanitizer, long fuzzing, soaks; prints a summary for docs/deep-checks.md
 	@dev/setup build test lint

@@ -1,11 +1,15 @@
 #include <csignal>
+#include <cstdio>
+#include <exception>
 
 #include <CLI/CLI.hpp>
 
 #include "app/exec_command.h"
 #include "app/serve_command.h"
 
-int main(int argc, char** argv) {
+namespace {
+
+int Run(int argc, char** argv) {
   // A reader that goes away is an error code of write(2), not the end of the server.
   std::signal(SIGPIPE, SIG_IGN);
   CLI::App app("Runs untrusted Python, for people and for AI agents, in boxes that hold.");
@@ -22,4 +26,15 @@ int main(int argc, char** argv) {
     return code == 0 ? 0 : 2;
   }
   return exit_code;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    return Run(argc, argv);
+  } catch (const std::exception& exception) {
+    std::fprintf(stderr, "glovebox: %s\n", exception.what());
+    return 125;  // Glovebox failed, as `exec` says it
+  }
 }

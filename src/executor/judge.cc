@@ -119,6 +119,21 @@ void JudgeWaitStatus(int wait_status, Outcome& outcome) {
   }
 }
 
+// The first that holds is the one that is told.
+void JudgeEnding(const BoxReport& report, const ExecutionRequest& request, Outcome& outcome) {
+  if (report.killed == KillReason::kCancelled) return JudgeKill(report, request, outcome);
+  if (report.setup_error) {
+    return Set(outcome, ExecutionStatus::kSetupFailed, report.setup_error->message());
+  }
+  const bool killed_by_memory = report.usage && report.usage->oom_kills > 0 && !report.result;
+  if (killed_by_memory) return JudgeMemory(request, outcome);
+  if (report.killed != KillReason::kNone) return JudgeKill(report, request, outcome);
+  if (report.result) return JudgeResult(*report.result, outcome);
+  if (report.wait_status) return JudgeWaitStatus(*report.wait_status, outcome);
+  Set(outcome, report.handed_over ? ExecutionStatus::kFailed : ExecutionStatus::kSetupFailed,
+      "The box was killed from outside");
+}
+
 }  // namespace
 
 Outcome Judge(const BoxReport& report, const ExecutionRequest& request) {
@@ -131,23 +146,7 @@ Outcome Judge(const BoxReport& report, const ExecutionRequest& request) {
     if (report.usage->processes_refused > 0) AddLimit(outcome, "pids");
     if (report.usage->oom_kills > 0) AddLimit(outcome, "memory");
   }
-  const bool killed_by_memory = report.usage && report.usage->oom_kills > 0 && !report.result;
-  if (report.killed == KillReason::kCancelled) {
-    JudgeKill(report, request, outcome);
-  } else if (report.setup_error) {
-    Set(outcome, ExecutionStatus::kSetupFailed, report.setup_error->message());
-  } else if (killed_by_memory) {
-    JudgeMemory(request, outcome);
-  } else if (report.killed != KillReason::kNone) {
-    JudgeKill(report, request, outcome);
-  } else if (report.result) {
-    JudgeResult(*report.result, outcome);
-  } else if (report.wait_status) {
-    JudgeWaitStatus(*report.wait_status, outcome);
-  } else {
-    Set(outcome, report.handed_over ? ExecutionStatus::kFailed : ExecutionStatus::kSetupFailed,
-        "The box was killed from outside");
-  }
+  JudgeEnding(report, request, outcome);
   return outcome;
 }
 

@@ -56,7 +56,7 @@ TEST(OutputLimiterTest, IsBoundedAgainstStrayContinuationBytes) {
   OutputLimiter limiter(10);
   for (int i = 0; i < 1000; ++i) limiter.Append(std::string(100, '\x80'));
   const CapturedStream stream = std::move(limiter).Finish();
-  EXPECT_LE(stream.text.size(), 40u * 3 + kTruncationMarker.size());
+  EXPECT_LE(stream.text.size(), std::size_t{40} * 3 + kTruncationMarker.size());
 }
 
 TEST(OutputLimiterTest, TailIsTheLastBytesOnACharacterBoundary) {

@@ -17,13 +17,15 @@ namespace json = boost::json;
 using boost::json::error_code;
 
 // Builds the value as Boost's own parser does, and looks at what that one lets pass: duplicate keys
-// and the number of values. Member names are Boost's.
+// and the number of values.
 class Builder {
  public:
+  // Boost's parser asks for these by name. NOLINTBEGIN(readability-identifier-naming)
   static constexpr std::size_t max_object_size = json::object::max_size();
   static constexpr std::size_t max_array_size = json::array::max_size();
   static constexpr std::size_t max_key_size = json::string::max_size();
   static constexpr std::size_t max_string_size = json::string::max_size();
+  // NOLINTEND(readability-identifier-naming)
 
   explicit Builder(std::size_t values_max) : values_left_(values_max) {}
 

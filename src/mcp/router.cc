@@ -7,8 +7,8 @@ const Router::RawHandler* Router::Find(std::string_view method) const {
   return found == handlers_.end() ? nullptr : &found->second;
 }
 
-void Router::Add(std::string method, RawHandler handler) {
-  const bool added = handlers_.emplace(std::move(method), std::move(handler)).second;
+void Router::Add(std::string_view method, RawHandler handler) {
+  const bool added = handlers_.emplace(method, std::move(handler)).second;
   CHECK(added);  // two handlers for one method
 }
 

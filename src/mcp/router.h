@@ -23,8 +23,8 @@ class Router {
 
   // Params that do not parse are answered with -32602 and never reach `handler`.
   template <typename Params, typename ResultType>
-  void Handle(std::string method, std::function<void(Params, Responder<ResultType>)> handler) {
-    Add(std::move(method), [handler = std::move(handler)](const boost::json::object& json_params,
+  void Handle(std::string_view method, std::function<void(Params, Responder<ResultType>)> handler) {
+    Add(method, [handler = std::move(handler)](const boost::json::object& json_params,
                                                           std::shared_ptr<Call> call) {
       auto params = ParamsFromJson<Params>(json_params);
       if (!params) return call->Fail(ToRpcError(params.error()));
@@ -36,7 +36,7 @@ class Router {
   const RawHandler* Find(std::string_view method) const;
 
  private:
-  void Add(std::string method, RawHandler handler);
+  void Add(std::string_view method, RawHandler handler);
 
   std::map<std::string, RawHandler, std::less<>> handlers_;
 };

@@ -87,13 +87,13 @@ class Session::PendingCall final : public Call, public std::enable_shared_from_t
   bool withdrawn_ = false;
 };
 
-Session::Session(boost::asio::any_io_executor executor, Transport& transport, const Router& router,
+Session::Session(const boost::asio::any_io_executor& executor, Transport& transport, const Router& router,
                  SessionOptions options, FinishedHandler finished)
     : transport_(transport),
       router_(router),
       options_(std::move(options)),
       finished_(std::move(finished)),
-      drain_timer_(std::move(executor)) {}
+      drain_timer_(executor) {}
 
 Session::~Session() { CancelAll(); }
 

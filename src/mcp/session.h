@@ -47,7 +47,7 @@ class Session final : private Transport::Receiver {
   using FinishedHandler = std::function<void(const Status&)>;
 
   // `transport` and `router` must outlive the session.
-  Session(boost::asio::any_io_executor executor, Transport& transport, const Router& router,
+  Session(const boost::asio::any_io_executor& executor, Transport& transport, const Router& router,
           SessionOptions options, FinishedHandler finished);
   ~Session() override;
   Session(const Session&) = delete;

@@ -30,11 +30,11 @@ mcp::CallToolResult ToResult(const Error& error) {
 }
 
 // Code that no box is needed for to know that it will not run.
-mcp::CallToolResult NotRun(std::string error) {
+mcp::CallToolResult NotRun(std::string_view error) {
   json::object document;
   document["success"] = false;
   document["status"] = StatusName(ExecutionStatus::kFailed);
-  document["error"] = std::move(error);
+  document["error"] = error;
   document["execution_id"] = NewExecutionId();
   return ToResult(std::move(document));
 }

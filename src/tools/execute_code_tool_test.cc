@@ -275,7 +275,7 @@ TEST(ToolSetTest, ListsAndCallsItsTools) {
   mcp::Router router;
   tools.Register(router);
   const auto ask = [&](std::string_view method, std::string_view params) {
-    const auto call = std::make_shared<FakeCall>();
+    auto call = std::make_shared<FakeCall>();
     (*router.Find(method))(json::parse(params).get_object(), call);
     return call;
   };

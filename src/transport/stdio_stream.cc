@@ -20,7 +20,7 @@ namespace {
 using boost::system::error_code;
 
 constexpr std::size_t kBuffersPerWriteMax = 64;
-constexpr std::size_t kDirectBytesPerTurnMax = 256 * 1024;
+constexpr std::size_t kDirectBytesPerTurnMax = std::size_t{256} * 1024;
 
 // Found by asking: which kinds of file have no readiness is the kernel's business.
 Result<bool> EpollRefuses(int fd) {

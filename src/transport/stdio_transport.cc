@@ -22,7 +22,7 @@ using boost::system::error_code;
 
 namespace {
 
-constexpr std::size_t kReadBytes = 64 * 1024;
+constexpr std::size_t kReadBytes = std::size_t{64} * 1024;
 constexpr std::size_t kMessagesPerWrite = 16;
 
 }  // namespace

@@ -156,7 +156,7 @@ TEST_F(StdioTransportTest, StopsReadingWhileThePeerDoesNotRead) {
   std::string received;
   EXPECT_TRUE(RunUntil([&] {
     received += ReadAvailable(out.read.get());
-    return recorder_.ended && received.size() == 50 * 100'001;
+    return recorder_.ended && received.size() == std::size_t{50} * 100'001;
   }));
   EXPECT_EQ(recorder_.messages.size(), 50u);
 }

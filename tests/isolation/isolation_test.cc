@@ -1,11 +1,11 @@
-// DESIGN's claim table, row by row: a payload must succeed without walls, fail with all of them,
+// The claims of docs/threat-model.md, row by row: a payload must succeed without walls, fail with all of them,
 // fail against each wall that is said to stop it alone, and fail when any one of those is down.
-#include <cstdio>
 #include <filesystem>
 #include <set>
 
 #include "isolation_fixture.h"
 #include "payload_table.h"
+#include "trial.h"
 
 namespace glovebox::isolation {
 namespace {
@@ -17,27 +17,6 @@ using sandbox::Walls;
 using sandbox::WallSeamForAttribution;
 
 constexpr WallMask kInterpreter = Bit(Wall::kInterpreter);
-constexpr std::uint32_t kWallMsMax = 5'000;
-
-struct Trial {
-  std::optional<std::string> effect;
-  Outcome outcome;
-};
-
-Trial Try(const Payload& payload, Walls walls) {
-  Runner().ExecutorFor(walls);  // its zygote is no effect of the payload
-  Observation observation(*TheScene(), payload.witness);
-  ExecutionRequest request;
-  request.code = PayloadCode(payload.name);
-  request.globals = TheScene()->Globals(observation.nonce());
-  request.limits.wall_ms_max = kWallMsMax;
-  request.limits.memory_bytes_max = kMemoryLimitBytes;
-  request.limits.processes_max = kProcessesLimit;
-  Trial trial;
-  trial.outcome = Runner().Run(walls, std::move(request), [&] { observation.Tick(); });
-  trial.effect = observation.Effect(trial.outcome);
-  return trial;
-}
 
 // The walls that only `holder` needs.
 WallMask Exclusive(const Payload& payload, WallMask holder) {
@@ -103,27 +82,6 @@ TEST(PayloadTableTest, HasARowForEveryPayloadAndAPayloadForEveryRow) {
   }
   EXPECT_EQ(rows, files);
   EXPECT_GE(rows.size(), 90u);
-}
-
-// Which single walls stop which payload, measured: for the documents, and when a row is in doubt.
-//   isolation_test --gtest_also_run_disabled_tests --gtest_filter=*Matrix*
-TEST(PayloadTableTest, DISABLED_Matrix) {
-  for (const Payload& payload : PayloadTable()) {
-    if (TheScene() == nullptr) return;
-    std::string line = payload.name + ": ";
-    const Trial bare = Try(payload, WallSeamForAttribution::Only(0));
-    if (!bare.effect) line += "VACUOUS (" + Summary(bare.outcome) + ") ";
-    line += "held by";
-    for (unsigned i = 0; i < static_cast<unsigned>(Wall::kCount); ++i) {
-      const Trial trial = Try(payload, WallSeamForAttribution::Only(1u << i));
-      if (trial.outcome.status == ExecutionStatus::kSetupFailed) line += " (broken)";
-      if (!trial.effect) line += " " + WallNames(1u << i);
-    }
-    line += "; row says";
-    for (const WallMask holder : payload.holders) line += " " + WallNames(holder);
-    std::printf("%s\n", line.c_str());
-    std::fflush(stdout);
-  }
 }
 
 }  // namespace

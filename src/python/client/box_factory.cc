@@ -113,7 +113,7 @@ sandbox::SpawnRequest BoxFactory::ZygoteSpawn(const sandbox::UidRange& uids) con
   spawn.executable = program_;
   spawn.arguments = {"glovebox-python"};
   for (const auto& [name, value] : policy_.environment) {
-    spawn.environment.push_back(name + "=" + value);
+    spawn.environment.emplace_back(name).append("=").append(value);
   }
   return spawn;
 }

@@ -56,7 +56,7 @@ TEST(DescriptorPassingTest, CarriesDescriptorsAndTellsTheEnd) {
   int sockets[2];
   ASSERT_EQ(::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sockets), 0);
   int pipe_fds[2];
-  ASSERT_EQ(::pipe(pipe_fds), 0);
+  ASSERT_EQ(::pipe2(pipe_fds, O_CLOEXEC), 0);
   ASSERT_EQ(SendWithDescriptors(sockets[0], "hello", {pipe_fds[1]}), 0);
   ReceivedMessage message;
   ASSERT_EQ(ReceiveWithDescriptors(sockets[1], message), 0);

@@ -68,7 +68,7 @@ class Zygote {
     sigset_t child_signal;
     sigemptyset(&child_signal);
     sigaddset(&child_signal, SIGCHLD);
-    sigprocmask(SIG_BLOCK, &child_signal, nullptr);
+    pthread_sigmask(SIG_BLOCK, &child_signal, nullptr);
     const UniqueFd signals(::signalfd(-1, &child_signal, SFD_CLOEXEC | SFD_NONBLOCK));
     if (!signals) return 1;
     pollfd watched[] = {{socket_fd_, POLLIN, 0}, {signals.get(), POLLIN, 0}};

@@ -21,13 +21,14 @@ namespace fs = std::filesystem;
 
 // A v2 hierarchy made of plain files: enough to see what is written where.
 class FakeV2Test : public testing::Test {
- protected:
+ public:
   FakeV2Test() : root_(fs::temp_directory_path() / ("cgroup_test." + std::to_string(::getpid()))) {
     fs::create_directories(root_);
     Touch(root_ / "cgroup.subtree_control");
   }
   ~FakeV2Test() override { fs::remove_all(root_); }
 
+ protected:
   static void Touch(const fs::path& path) { std::ofstream(path).put('\n'); }
   static std::string Content(const fs::path& path) { return ReadFile(path.string()).value_or("?"); }
 

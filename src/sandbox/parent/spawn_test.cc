@@ -55,7 +55,8 @@ TEST(SpawnTest, RunsAProgramWithItsArgumentsEnvironmentAndExitCode) {
 }
 
 TEST(SpawnTest, PassesNoOtherDescriptor) {
-  const UniqueFd extra(::open("/dev/null", O_RDONLY));  // not close-on-exec
+  // Not close-on-exec is the point. NOLINTNEXTLINE(android-cloexec-open)
+  const UniqueFd extra(::open("/dev/null", O_RDONLY));
   ASSERT_GE(::fcntl(extra.get(), F_DUPFD, 200), 200);
   const Output output =
       RunShell({}, "for f in /proc/self/fd/*; do [ -e $f ] && echo -n \"${f##*/} \"; done");

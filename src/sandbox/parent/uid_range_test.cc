@@ -13,11 +13,13 @@ namespace glovebox::sandbox {
 namespace {
 
 class UidRangeTest : public testing::Test {
- protected:
+ public:
   UidRangeTest()
       : folder_(std::filesystem::temp_directory_path() /
                 ("uid_range_test." + std::to_string(::getpid()))) {}
   ~UidRangeTest() override { std::filesystem::remove_all(folder_); }
+
+ protected:
   std::filesystem::path folder_;
 };
 
