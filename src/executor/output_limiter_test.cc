@@ -1,5 +1,6 @@
 #include "executor/output_limiter.h"
 
+#include <cstddef>
 #include <string>
 #include <vector>
 

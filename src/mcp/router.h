@@ -25,7 +25,7 @@ class Router {
   template <typename Params, typename ResultType>
   void Handle(std::string_view method, std::function<void(Params, Responder<ResultType>)> handler) {
     Add(method, [handler = std::move(handler)](const boost::json::object& json_params,
-                                                          std::shared_ptr<Call> call) {
+                                               std::shared_ptr<Call> call) {
       auto params = ParamsFromJson<Params>(json_params);
       if (!params) return call->Fail(ToRpcError(params.error()));
       handler(std::move(params).value(), Responder<ResultType>(std::move(call)));

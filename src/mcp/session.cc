@@ -87,8 +87,8 @@ class Session::PendingCall final : public Call, public std::enable_shared_from_t
   bool withdrawn_ = false;
 };
 
-Session::Session(const boost::asio::any_io_executor& executor, Transport& transport, const Router& router,
-                 SessionOptions options, FinishedHandler finished)
+Session::Session(const boost::asio::any_io_executor& executor, Transport& transport,
+                 const Router& router, SessionOptions options, FinishedHandler finished)
     : transport_(transport),
       router_(router),
       options_(std::move(options)),

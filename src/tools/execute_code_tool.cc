@@ -1,6 +1,8 @@
 #include "tools/execute_code_tool.h"
 
 #include <memory>
+#include <string>
+#include <string_view>
 #include <utility>
 
 #include "base/utf8.h"

@@ -19,8 +19,9 @@ std::size_t IncompleteSuffix(std::string_view text) {
 
 }  // namespace
 
-OutputProgress::OutputProgress(boost::asio::any_io_executor executor, ToolResponder responder)
-    : responder_(std::move(responder)), timer_(std::move(executor)) {}
+OutputProgress::OutputProgress(const boost::asio::any_io_executor& executor,
+                               ToolResponder responder)
+    : responder_(std::move(responder)), timer_(executor) {}
 
 void OutputProgress::Add(std::string_view bytes) {
   bytes_seen_ += bytes.size();

@@ -24,7 +24,7 @@ class OutputProgress : public std::enable_shared_from_this<OutputProgress> {
   static constexpr std::chrono::milliseconds kInterval{100};
   static constexpr std::size_t kMessageBytesMax = 4096;
 
-  OutputProgress(boost::asio::any_io_executor executor, ToolResponder responder);
+  OutputProgress(const boost::asio::any_io_executor& executor, ToolResponder responder);
 
   void Add(std::string_view bytes);
 

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <cstring>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -83,5 +84,15 @@ class Reader {
   std::string_view rest_;
   bool ok_ = true;
 };
+
+// A message that `read_fields` understands to its last byte, or nothing.
+template <typename Message, typename ReadFields>
+std::optional<Message> DecodeWhole(std::string_view payload, ReadFields read_fields) {
+  Reader reader(payload);
+  Message message;
+  read_fields(reader, message);
+  if (!reader.finished()) return std::nullopt;
+  return message;
+}
 
 }  // namespace glovebox::wire

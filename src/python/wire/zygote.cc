@@ -99,12 +99,10 @@ std::string Encode(const ZygoteReady& ready) {
 }
 
 std::optional<ZygoteReady> DecodeZygoteReady(std::string_view payload) {
-  Reader reader(payload);
-  ZygoteReady ready;
-  ready.error = reader.Text();
-  ready.import_seconds = reader.Number<double>();
-  if (!reader.finished()) return std::nullopt;
-  return ready;
+  return DecodeWhole<ZygoteReady>(payload, [](Reader& reader, ZygoteReady& ready) {
+    ready.error = reader.Text();
+    ready.import_seconds = reader.Number<double>();
+  });
 }
 
 std::string Encode(const SpawnBox& spawn) {
@@ -116,13 +114,11 @@ std::string Encode(const SpawnBox& spawn) {
 }
 
 std::optional<SpawnBox> DecodeSpawnBox(std::string_view payload) {
-  Reader reader(payload);
-  SpawnBox spawn;
-  spawn.box_id = reader.Number<std::uint64_t>();
-  spawn.uid = reader.Number<std::uint32_t>();
-  spawn.into_cgroup = reader.Number<std::uint8_t>() != 0;
-  if (!reader.finished()) return std::nullopt;
-  return spawn;
+  return DecodeWhole<SpawnBox>(payload, [](Reader& reader, SpawnBox& spawn) {
+    spawn.box_id = reader.Number<std::uint64_t>();
+    spawn.uid = reader.Number<std::uint32_t>();
+    spawn.into_cgroup = reader.Number<std::uint8_t>() != 0;
+  });
 }
 
 std::string Encode(const BoxBorn& born) {
@@ -133,12 +129,10 @@ std::string Encode(const BoxBorn& born) {
 }
 
 std::optional<BoxBorn> DecodeBoxBorn(std::string_view payload) {
-  Reader reader(payload);
-  BoxBorn born;
-  born.box_id = reader.Number<std::uint64_t>();
-  born.sys_errno = reader.Number<std::int32_t>();
-  if (!reader.finished()) return std::nullopt;
-  return born;
+  return DecodeWhole<BoxBorn>(payload, [](Reader& reader, BoxBorn& born) {
+    born.box_id = reader.Number<std::uint64_t>();
+    born.sys_errno = reader.Number<std::int32_t>();
+  });
 }
 
 }  // namespace glovebox::wire

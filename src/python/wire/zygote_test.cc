@@ -1,5 +1,6 @@
 #include "python/wire/zygote.h"
 
+#include <fcntl.h>
 #include <sys/socket.h>
 #include <unistd.h>
 

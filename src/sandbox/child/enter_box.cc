@@ -16,10 +16,6 @@
 namespace glovebox::sandbox {
 namespace {
 
-AFTER_FORK ChildFailure Check(ChildStage stage, int error, std::uint16_t detail = 0) noexcept {
-  return error == 0 ? ChildFailure{} : ChildFailure{stage, 0, detail, error};
-}
-
 AFTER_FORK bool Stands(const BoxPlan& plan, Wall wall) noexcept {
   return Walls::FromTrustedBits(plan.walls).stands(wall);
 }

@@ -14,10 +14,6 @@
 namespace glovebox::sandbox {
 namespace {
 
-AFTER_FORK ChildFailure Check(ChildStage stage, int error, std::uint16_t detail = 0) noexcept {
-  return error == 0 ? ChildFailure{} : ChildFailure{stage, 0, detail, error};
-}
-
 // The parent's death closes the pipe: end-of-file here means there is nobody left to obey.
 AFTER_FORK ChildFailure WaitForParent(const SpawnPlan& plan) noexcept {
   char byte = 0;

@@ -57,9 +57,11 @@ class RealCgroupTest : public testing::Test {
  protected:
   void SetUp() override {
     Result<CgroupTree> tree = CgroupTree::Create(DetectCgroupLayout(), index_);
+    // One thread. NOLINTNEXTLINE(concurrency-mt-unsafe)
+    const bool must_isolate = std::getenv("GLOVEBOX_MUST_ISOLATE") != nullptr;
     if (tree.ok()) {
       tree_.emplace(std::move(*tree));
-    } else if (std::getenv("GLOVEBOX_MUST_ISOLATE") != nullptr) {
+    } else if (must_isolate) {
       FAIL() << tree.error().message();
     } else {
       GTEST_SKIP() << tree.error().message();

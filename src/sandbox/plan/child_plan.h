@@ -51,6 +51,11 @@ struct ChildFailure {
 };
 static_assert(sizeof(ChildFailure) == 8, "written to a pipe in one atomic write");
 
+// What a step that returned `error` (0 for success) means for its stage.
+constexpr ChildFailure Check(ChildStage stage, int error, std::uint16_t detail = 0) noexcept {
+  return error == 0 ? ChildFailure{} : ChildFailure{stage, 0, detail, error};
+}
+
 enum class RootEntryKind : std::uint8_t {
   kDirectory,  // an empty directory, mode 0755
   kFile,       // a file holding `text`
