@@ -85,8 +85,9 @@ audit: ## attacks the box with every payload, wall by wall; table in build/audit
 	@$(MAKE) build
 	@cmake --build --preset release --parallel $(JOBS) --target wall_matrix
 	@mkdir -p build/audit
-	@GLOVEBOX_MUST_ISOLATE=1 build/release/bin/wall_matrix | grep --line-buffered '^|' | tee build/audit/walls.md
-	@echo; echo "$(CURDIR)/build/audit/walls.md: $$(grep -c ' held |$$' build/audit/walls.md) payloads held"
+	@GLOVEBOX_MUST_ISOLATE=1 build/release/bin/wall_matrix | grep --line-buffered '^|' | \
+	  tee build/audit/walls.md
+	@echo; echo "$$(grep -c ' held |$$' build/audit/walls.md) payloads held; build/audit/walls.md"
 
 .PHONY: check-deep
 check-deep: ## ThreadSanitizer, long fuzzing, soaks; prints a summary for docs/deep-checks.md
