@@ -107,7 +107,7 @@ lint: ## format, house rules, and clang-tidy on a clang build
 	@/usr/bin/python3 -B dev/tidy.py
 	@$(call build,clang)
 	@! clang-tidy --dump-config 2>&1 >/dev/null | grep .  # a bad .clang-tidy would pass everything
-	@run-clang-tidy -quiet -j $(JOBS) -p build/clang '^$(CURDIR)/(src|fuzz|tests)/.*\.cc$$'
+	@run-clang-tidy -quiet -j $(JOBS) -p build/clang '^$(CURDIR)/(src|fuzz|bench|tests)/.*\.cc$$'
 
 .PHONY: clean
 clean: ## removes build/

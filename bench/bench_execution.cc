@@ -10,6 +10,7 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <exception>
 #include <fstream>
 #include <functional>
 #include <memory>
@@ -24,8 +25,6 @@
 
 #include "base/result.h"
 #include "executor/local_executor.h"
-
-extern char** environ;
 
 namespace glovebox {
 namespace {
@@ -170,5 +169,10 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "usage: bench_execution GLOVEBOX RESULTS.json ROUNDS\n");
     return 2;
   }
-  return glovebox::Main(argv[1], argv[2], std::atoi(argv[3]));
+  try {
+    return glovebox::Main(argv[1], argv[2], std::atoi(argv[3]));
+  } catch (const std::exception& exception) {
+    std::fprintf(stderr, "bench_execution: %s\n", exception.what());
+    return 1;
+  }
 }

@@ -57,7 +57,7 @@ class SessionTest : public testing::Test {
  protected:
   SessionTest() {
     router_.Handle<SlowParams, SlowResult>(
-        "slow", [this](SlowParams params, Responder<SlowResult> responder) {
+        "slow", [this](const SlowParams& params, Responder<SlowResult> responder) {
           responder.OnCancel([this, name = params.name] { cancelled_.push_back(name); });
           waiting_.emplace(params.name, std::move(responder));
         });
