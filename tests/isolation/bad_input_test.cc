@@ -7,7 +7,7 @@ namespace glovebox::isolation {
 namespace {
 
 using sandbox::Walls;
-using std::string_literals::operator""s;
+using namespace std::string_literals;
 
 struct InputCase {
   std::string name;

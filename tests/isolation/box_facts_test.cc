@@ -24,7 +24,7 @@ class BoxFactsTest : public IsolationTest {
     if (IsSkipped() || HasFatalFailure()) return;
     Runner().Clear();
     secret_ = "L" + RandomHex(20);
-    setenv("GLOVEBOX_LEAK", secret_.c_str(), 1);
+    setenv("GLOVEBOX_LEAK", secret_.c_str(), 1);  // NOLINT(concurrency-mt-unsafe): one thread
     const int file = memfd_create("leak", MFD_CLOEXEC);
     ASSERT_EQ(write(file, secret_.data(), secret_.size()), static_cast<ssize_t>(secret_.size()));
     ASSERT_EQ(dup2(file, kInheritedFd), kInheritedFd);  // crosses exec on purpose
@@ -32,7 +32,7 @@ class BoxFactsTest : public IsolationTest {
   }
   void TearDown() override {
     close(kInheritedFd);
-    unsetenv("GLOVEBOX_LEAK");
+    unsetenv("GLOVEBOX_LEAK");  // NOLINT(concurrency-mt-unsafe): one thread
   }
 
   Outcome RunCode(const std::string& code) {

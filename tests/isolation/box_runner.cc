@@ -91,6 +91,7 @@ BoxRunner& Runner() {
 }
 
 std::string ZygoteProgram() {
+  // One thread. NOLINTNEXTLINE(concurrency-mt-unsafe)
   const char* path = std::getenv("GLOVEBOX_PYTHON");
   return path == nullptr ? GLOVEBOX_PYTHON_DEFAULT : path;
 }

@@ -49,7 +49,7 @@ TEST_F(ExecutorEndTest, BeforeTheZygoteIsUp) {
 TEST_F(ExecutorEndTest, WhileRequestsWait) {
   Executor* executor = Runner().ExecutorFor(Walls::All());
   ASSERT_NE(executor, nullptr) << Runner().problem();
-  for (int i = 0; i < 3; ++i) executor->Start({}, nullptr, [](Outcome) {});
+  for (int i = 0; i < 3; ++i) executor->Start({}, nullptr, [](const Outcome&) {});
   Runner().Drop();
   EXPECT_EQ(LeftBehind(), "");
 }

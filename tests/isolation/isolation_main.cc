@@ -11,6 +11,7 @@
 namespace glovebox::isolation {
 
 bool MustIsolate() {
+  // One thread. NOLINTNEXTLINE(concurrency-mt-unsafe)
   const char* value = std::getenv("GLOVEBOX_MUST_ISOLATE");
   return value != nullptr && std::strcmp(value, "1") == 0;
 }

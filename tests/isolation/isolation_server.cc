@@ -4,6 +4,7 @@
 
 #include <csignal>
 #include <cstdio>
+#include <exception>
 #include <functional>
 
 #include <boost/asio/io_context.hpp>
@@ -31,14 +32,11 @@ class SayWhenUp : public glovebox::ExecutionObserver {
   }
 };
 
-}  // namespace
-
-int main(int argc, char** argv) {
-  if (argc != 2) return 2;
+int Serve(const char* zygote_program) {
   std::signal(SIGPIPE, SIG_IGN);
   boost::asio::io_context context;
   glovebox::LocalExecutorOptions options;
-  options.zygote_program = argv[1];
+  options.zygote_program = zygote_program;
   auto executor = glovebox::CreateLocalExecutor(context, options);
   if (!executor.ok()) {
     std::fprintf(stderr, "isolation_server: %s\n", executor.error().message().c_str());
@@ -48,7 +46,7 @@ int main(int argc, char** argv) {
   std::function<void()> start = [&] {
     glovebox::ExecutionRequest request;
     request.code = kCode;
-    (*executor)->Start(std::move(request), &observer, [&](glovebox::Outcome outcome) {
+    (*executor)->Start(std::move(request), &observer, [&](const glovebox::Outcome& outcome) {
       std::fprintf(stderr, "isolation_server: a box ended: %s\n", outcome.message.c_str());
       _exit(4);
     });
@@ -56,4 +54,16 @@ int main(int argc, char** argv) {
   for (int i = 0; i < 3; ++i) start();
   context.run();
   return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc != 2) return 2;
+  try {
+    return Serve(argv[1]);
+  } catch (const std::exception& exception) {
+    std::fprintf(stderr, "isolation_server: %s\n", exception.what());
+    return 1;
+  }
 }

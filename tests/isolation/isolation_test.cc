@@ -1,5 +1,6 @@
-// The claims of docs/threat-model.md, row by row: a payload must succeed without walls, fail with all of them,
-// fail against each wall that is said to stop it alone, and fail when any one of those is down.
+// The claims of docs/threat-model.md, row by row: a payload must succeed without walls, fail with
+// all of them, fail against each wall that is said to stop it alone, and fail when any one of those
+// is down.
 #include <filesystem>
 #include <set>
 
@@ -50,7 +51,7 @@ class PayloadTest : public IsolationTest {
 
  private:
   Trial ExpectHeld(Walls walls, const std::string& which) {
-    const Trial trial = Try(payload_, walls);
+    Trial trial = Try(payload_, walls);
     EXPECT_NE(trial.outcome.status, ExecutionStatus::kSetupFailed)
         << which << ": " << Summary(trial.outcome);
     EXPECT_FALSE(trial.effect.has_value())

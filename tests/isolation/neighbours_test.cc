@@ -205,8 +205,8 @@ class NeighboursTest : public IsolationTest, public testing::WithParamInterface<
     return text.find(part) != std::string::npos;
   }
 
-  static std::string Attacked(Walls walls, const std::string& tag, const std::string& nonce,
-                              const std::string& secret, std::int64_t peer) {
+  std::string Attacked(Walls walls, const std::string& tag, const std::string& nonce,
+                       const std::string& secret, std::int64_t peer) {
     ExecutionRequest attack;
     attack.code = PayloadCode("no-such-payload") + "import signal\n" + GetParam().attack;
     attack.globals = {
@@ -221,7 +221,7 @@ class NeighboursTest : public IsolationTest, public testing::WithParamInterface<
   }
 
  protected:
-  static inline std::string last_;
+  std::string last_;
 };
 
 TEST_P(NeighboursTest, LiveBoxesDoNotTouch) {

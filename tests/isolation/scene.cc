@@ -68,6 +68,7 @@ std::string HandleOf(const std::string& path) {
 std::vector<pid_t> ProcessesNamed(const std::string& name) {
   std::vector<pid_t> found;
   DIR* folder = opendir("/proc");
+  // A stream of its own. NOLINTNEXTLINE(concurrency-mt-unsafe)
   while (const dirent* entry = folder == nullptr ? nullptr : readdir(folder)) {
     const std::string pid = entry->d_name;
     if (pid.find_first_not_of("0123456789") != std::string::npos) continue;

@@ -29,6 +29,7 @@ struct Server {
 Server StartServer() {
   int ends[2] = {-1, -1};
   if (pipe2(ends, O_CLOEXEC) != 0) return {};
+  // One thread. NOLINTNEXTLINE(concurrency-mt-unsafe)
   const char* path = std::getenv("GLOVEBOX_ISOLATION_SERVER");
   std::string program = path == nullptr ? GLOVEBOX_ISOLATION_SERVER_DEFAULT : path;
   std::string zygote = ZygoteProgram();

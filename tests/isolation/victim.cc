@@ -58,8 +58,9 @@ int VictimMain(char** argv) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   prctl(PR_SET_NAME, argv[2]);
   if (chdir(argv[3]) != 0) return 2;
-  const int held = memfd_create("held", 0);
+  const int held = memfd_create("held", MFD_CLOEXEC);
   if (write(held, argv[2], strlen(argv[2])) < 0 || dup3(held, kVictimFd, 0) < 0) return 2;
+  // An address that the payloads are told. NOLINTNEXTLINE(performance-no-int-to-ptr)
   victim_page = MapPage(kPageFd, reinterpret_cast<void*>(kPageAddress), MAP_FIXED_NOREPLACE);
   if (victim_page == nullptr) return 2;
   static char secret[64];

@@ -55,10 +55,12 @@ class WithstandTest : public IsolationTest {
     for (int i = 0; i < kBoxesMax; ++i) {
       ExecutionRequest request;
       request.code = "import time\ntime.sleep(0.5)";
-      Runner().ExecutorFor(Walls::All())->Start(std::move(request), nullptr, [&](Outcome outcome) {
-        ++ended;
-        EXPECT_EQ(outcome.status, ExecutionStatus::kCompleted) << Summary(outcome);
-      });
+      Runner()
+          .ExecutorFor(Walls::All())
+          ->Start(std::move(request), nullptr, [&](const Outcome& outcome) {
+            ++ended;
+            EXPECT_EQ(outcome.status, ExecutionStatus::kCompleted) << Summary(outcome);
+          });
     }
     EXPECT_TRUE(Runner().RunUntil([&] { return ended == kBoxesMax; }, 10'000));
     Runner().RunUntil([] { return false; }, 200);
@@ -156,7 +158,7 @@ TEST_F(WithstandTest, ManyHostileBoxesAtOnceEachGetTheirOwnEnd) {
                    : i % 3 == 1 ? "import os\nos._exit(" + std::to_string(i) + ")"
                                 : "print(" + std::to_string(i) + ")";
     request.limits.wall_ms_max = 400;
-    executor->Start(std::move(request), nullptr, [&ended, i](Outcome outcome) {
+    executor->Start(std::move(request), nullptr, [&ended, i](const Outcome& outcome) {
       ++ended;
       const ExecutionStatus wanted = i % 3 == 0   ? ExecutionStatus::kTimedOut
                                      : i % 3 == 1 ? ExecutionStatus::kFailed
