@@ -4,6 +4,7 @@
 #include <array>
 #include <cerrno>
 #include <map>
+#include <optional>
 #include <sstream>
 #include <utility>
 
@@ -112,19 +113,49 @@ Result<ArgumentTest> ReadTest(const toml::node& node) {
   return test;
 }
 
-Result<std::vector<ArgumentTest>> ReadTests(const toml::table& entry) {
+// The tests in the list `key`; none when the entry does not have it.
+Result<std::vector<ArgumentTest>> ReadTests(const toml::table& entry, std::string_view key) {
   std::vector<ArgumentTest> tests;
-  const toml::node* when = entry.get("when");
-  if (when == nullptr) return tests;
-  const toml::array* list = when->as_array();
+  const toml::node* found = entry.get(key);
+  if (found == nullptr) return tests;
+  const std::string name = "`" + std::string(key) + "`";
+  const toml::array* list = found->as_array();
   if (list == nullptr || list->empty())
-    return policy::InvalidPolicy("`when` must be a list of tests");
+    return policy::InvalidPolicy(name + " must be a list of tests");
   for (const toml::node& node : *list) {
     auto test = ReadTest(node);
-    if (!test) return std::move(test).error().Within("`when`");
+    if (!test) return std::move(test).error().Within(name);
     tests.push_back(std::move(test).value());
   }
   return tests;
+}
+
+// A value of `a` that a register can have while `b` holds too, if there is one. Precondition: both
+// test the same argument.
+std::optional<std::uint64_t> SharedValue(const ArgumentTest& a, const ArgumentTest& b) {
+  const std::uint64_t both = a.mask & b.mask;
+  for (const std::uint64_t value : a.values) {
+    for (const std::uint64_t other : b.values) {
+      if ((value & both) == (other & both)) return value;
+    }
+  }
+  return std::nullopt;
+}
+
+// No call may match both lists: some argument must tell them apart, so that no order decides.
+Status CheckApart(const std::vector<ArgumentTest>& pretend, const std::vector<ArgumentTest>& when) {
+  std::string reason = "they test different arguments";
+  for (const ArgumentTest& pretended : pretend) {
+    for (const ArgumentTest& allowed : when) {
+      if (pretended.arg != allowed.arg) continue;
+      const auto shared = SharedValue(pretended, allowed);
+      if (!shared) return {};
+      reason = "value " + std::to_string(*shared) + " of `arg` " + std::to_string(pretended.arg) +
+               " is in both";
+    }
+  }
+  return policy::InvalidPolicy("a call can match `when` and `pretend`: " + reason +
+                               ", and a call has one answer");
 }
 
 Result<std::vector<std::string>> ReadCalls(const toml::table& entry) {
@@ -143,16 +174,26 @@ Result<std::vector<std::string>> ReadCalls(const toml::table& entry) {
 }
 
 Result<AllowRule> ReadAllow(const toml::table& entry) {
-  if (Status keys = CheckKeys(entry, {"calls", "when", "otherwise", "why"}); !keys) {
+  if (Status keys = CheckKeys(entry, {"calls", "pretend", "when", "otherwise", "why"}); !keys) {
     return std::move(keys).error();
   }
   AllowRule rule;
   rule.calls = TRY(ReadCalls(entry));
   rule.why = TRY(ReadText(entry, "why", "say who needs these calls"));
-  rule.when = TRY(ReadTests(entry));
+  rule.pretend = TRY(ReadTests(entry, "pretend"));
+  rule.when = TRY(ReadTests(entry, "when"));
   if (rule.when.empty() && entry.contains("otherwise")) {
     return policy::InvalidPolicy(
         "`otherwise` without `when` never happens: remove it or add a test");
+  }
+  if (rule.when.empty() && !rule.pretend.empty()) {
+    return policy::InvalidPolicy(
+        "`pretend` without `when`: add the tests of the calls that are made");
+  }
+  if (!rule.pretend.empty()) {
+    if (Status apart = CheckApart(rule.pretend, rule.when); !apart) {
+      return std::move(apart).error();
+    }
   }
   if (!rule.when.empty()) {
     rule.otherwise = TRY(ReadErrno(entry, "otherwise",

@@ -24,9 +24,12 @@ struct ArgumentTest {
 };
 
 // Calls that the kernel runs if every test in `when` holds (at once when there is none), and that
-// fail with `otherwise` if not.
+// fail with `otherwise` if not. If every test in `pretend` holds (never when there is none), the
+// call is not made and returns 0. Parsing guarantees: `pretend` comes with `when`, and no call can
+// match both.
 struct AllowRule {
   std::vector<std::string> calls;
+  std::vector<ArgumentTest> pretend;
   std::vector<ArgumentTest> when;
   int otherwise = 0;  // an errno value; 0 exactly when `when` is empty
   std::string why;    // who needs these calls

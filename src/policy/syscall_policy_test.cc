@@ -126,6 +126,66 @@ TEST(SyscallPolicyTest, RefusesConditionsAndRefusalsThatDoNotBelongTogether) {
   EXPECT_THAT(ErrorOfTest(""), HasSubstr("`when` must be a list of tests"));
 }
 
+// An entry with `keys`; what is wrong with it.
+std::string ErrorOfEntry(const std::string& keys) {
+  return ErrorOf(WithEntries("[[allow]]\ncalls = [\"fcntl\"]\nwhy = \"w\"\n" + keys));
+}
+
+TEST(SyscallPolicyTest, ReadsWhatIsPretended) {
+  const auto policy = ParseSyscallPolicy(WithEntries(R"(
+[[allow]]
+calls = ["fcntl"]
+pretend = [{ arg = 1, one_of = [6, 7] }, { arg = 2, bits = 64, equals = 0 }]
+when = [{ arg = 1, one_of = [5, 36] }]
+otherwise = "EPERM"
+why = "locks"
+)"));
+  ASSERT_TRUE(policy.ok()) << policy.error().message();
+  EXPECT_TRUE(policy->allow[0].pretend.empty());
+  const AllowRule& rule = policy->allow[1];
+  ASSERT_EQ(rule.pretend.size(), 2u);
+  EXPECT_EQ(rule.pretend[0].arg, 1);
+  EXPECT_EQ(rule.pretend[0].mask, 0xFFFFFFFFu);
+  EXPECT_THAT(rule.pretend[0].values, ElementsAre(6, 7));
+  EXPECT_EQ(rule.pretend[1].mask, ~0ull);
+  ASSERT_EQ(rule.when.size(), 1u);
+  EXPECT_THAT(rule.when[0].values, ElementsAre(5, 36));
+  EXPECT_EQ(rule.otherwise, EPERM);
+}
+
+TEST(SyscallPolicyTest, RefusesToPretendWithoutSayingWhatIsMade) {
+  EXPECT_THAT(ErrorOfEntry("pretend = [{ arg = 1, equals = 6 }]\n"),
+              HasSubstr("(fcntl): `pretend` without `when`"));
+  EXPECT_THAT(ErrorOfEntry("pretend = []\notherwise = \"EPERM\"\n"
+                           "when = [{ arg = 1, equals = 5 }]\n"),
+              HasSubstr("(fcntl): `pretend` must be a list of tests"));
+  EXPECT_THAT(ErrorOfEntry("pretend = 6\n"), HasSubstr("`pretend` must be a list of tests"));
+  EXPECT_THAT(ErrorOfEntry("pretend = [{ arg = 6, equals = 6 }]\n"),
+              HasSubstr("`pretend`: `arg` must be 0 to 5"));
+  EXPECT_THAT(ErrorOf(WithEntries("[[deny]]\ncalls = [\"bpf\"]\npretend = []\nwhy = \"w\"\n")),
+              HasSubstr("unknown key `pretend`"));
+}
+
+TEST(SyscallPolicyTest, RefusesCallsThatAreBothMadeAndPretended) {
+  const auto error_of = [](const std::string& pretend, const std::string& when) {
+    return ErrorOfEntry("otherwise = \"EPERM\"\npretend = [" + pretend + "]\nwhen = [" + when +
+                        "]\n");
+  };
+  EXPECT_THAT(error_of("{ arg = 1, one_of = [7, 6] }", "{ arg = 1, one_of = [5, 6] }"),
+              HasSubstr("(fcntl): a call can match `when` and `pretend`: value 6 of `arg` 1 is in "
+                        "both"));
+  EXPECT_THAT(error_of("{ arg = 1, equals = 6 }", "{ arg = 1, mask = 0xF0, equals = 0 }"),
+              HasSubstr("value 6 of `arg` 1 is in both"));
+  EXPECT_THAT(error_of("{ arg = 1, equals = 6 }", "{ arg = 1, bits = 64, equals = 0x100000006 }"),
+              HasSubstr("value 6 of `arg` 1 is in both"));
+  EXPECT_THAT(error_of("{ arg = 1, equals = 6 }", "{ arg = 0, equals = 6 }"),
+              HasSubstr("they test different arguments"));
+  // One argument that tells them apart is enough.
+  EXPECT_EQ(error_of("{ arg = 0, equals = 1 }, { arg = 1, equals = 6 }",
+                     "{ arg = 0, equals = 1 }, { arg = 1, equals = 5 }"),
+            "(accepted)");
+}
+
 TEST(SyscallPolicyTest, RefusesTestsThatCannotMeanWhatTheySay) {
   EXPECT_THAT(ErrorOfTest("{ equals = 1 }"), HasSubstr("`arg` must be 0 to 5"));
   EXPECT_THAT(ErrorOfTest("{ arg = 6, equals = 1 }"), HasSubstr("`arg` must be 0 to 5"));

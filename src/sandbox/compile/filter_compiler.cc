@@ -25,6 +25,11 @@ sock_filter Load(std::size_t offset) {
   return BPF_STMT(BPF_LD | BPF_W | BPF_ABS, static_cast<std::uint32_t>(offset));
 }
 
+// Jumps over `distance` instructions. Conditional jumps have 8 bits of distance, this one 32.
+sock_filter Jump(std::size_t distance) {
+  return BPF_STMT(BPF_JMP | BPF_JA, static_cast<std::uint32_t>(distance));
+}
+
 sock_filter Return(std::uint32_t action) { return BPF_STMT(BPF_RET | BPF_K, action); }
 
 sock_filter ReturnErrno(int error) {
@@ -80,20 +85,40 @@ Status AppendHalfTest(Code& code, const ArgumentTest& test, Half half, sock_filt
   return {};
 }
 
+// Goes on with the code behind it if the test holds, else `otherwise`.
+Status AppendTest(Code& code, const ArgumentTest& test, sock_filter otherwise) {
+  // The halves are tested one after the other, which for several 64-bit values would mix them.
+  const bool is_wide = (test.mask >> 32) != 0;
+  CHECK(!is_wide || test.values.size() == 1);
+  if (is_wide) {
+    if (Status high = AppendHalfTest(code, test, Half::kHigh, otherwise); !high) return high;
+  }
+  return AppendHalfTest(code, test, Half::kLow, otherwise);
+}
+
+// Returns 0 to the caller if every test holds, else goes on with the code behind it.
+Result<Code> PretendCode(const std::vector<ArgumentTest>& tests) {
+  Code code;
+  for (const ArgumentTest& test : tests) {
+    if (Status appended = AppendTest(code, test, Jump(0)); !appended) {
+      return std::move(appended).error();
+    }
+  }
+  code.push_back(ReturnErrno(0));
+  // A test that fails jumps to the end, which is known only now.
+  const std::uint16_t jump = Jump(0).code;
+  for (std::size_t i = 0; i < code.size(); ++i) {
+    if (code[i].code == jump) code[i] = Jump(code.size() - i - 1);
+  }
+  return code;
+}
+
 Result<Code> AllowCode(const AllowRule& rule) {
   Code code;
-  const sock_filter otherwise = ReturnErrno(rule.otherwise);
+  if (!rule.pretend.empty()) code = TRY(PretendCode(rule.pretend));
   for (const ArgumentTest& test : rule.when) {
-    // The halves are tested one after the other, which for several 64-bit values would mix them.
-    const bool is_wide = (test.mask >> 32) != 0;
-    CHECK(!is_wide || test.values.size() == 1);
-    if (is_wide) {
-      if (Status high = AppendHalfTest(code, test, Half::kHigh, otherwise); !high) {
-        return std::move(high).error();
-      }
-    }
-    if (Status low = AppendHalfTest(code, test, Half::kLow, otherwise); !low) {
-      return std::move(low).error();
+    if (Status appended = AppendTest(code, test, ReturnErrno(rule.otherwise)); !appended) {
+      return std::move(appended).error();
     }
   }
   code.push_back(Return(SECCOMP_RET_ALLOW));
@@ -149,9 +174,8 @@ Code SearchCode(std::span<const Span> spans) {
   if (lower.size() <= kShortJumpMax) {
     code.push_back(JumpIf(BPF_JGE, spans[middle].first, lower.size(), 0));
   } else {
-    // Conditional jumps have 8 bits of distance, unconditional ones 32.
     code.push_back(JumpIf(BPF_JGE, spans[middle].first, 0, 1));
-    code.push_back(BPF_STMT(BPF_JMP | BPF_JA, static_cast<std::uint32_t>(lower.size())));
+    code.push_back(Jump(lower.size()));
   }
   Append(code, lower);
   Append(code, upper);

@@ -30,7 +30,8 @@ Result<std::optional<std::uint32_t>> SyscallNumber(const std::string& name, Arch
 // Compiles a policy. The program answers, for every possible seccomp_data:
 //   another architecture          KILL_PROCESS (its numbers mean other calls)
 //   x32 numbers, on x86-64        KILL_PROCESS (the same calls past every number-based rule)
-//   a call in [[allow]]           ALLOW, or ERRNO(otherwise) when a test of `when` fails
+//   a call in [[allow]]           ERRNO(0), which returns 0, when every test of `pretend` holds;
+//                                 else ALLOW, or ERRNO(otherwise) when a test of `when` fails
 //   a call in [[deny]]            ERRNO(error)
 //   everything else, also nr -1   ERRNO(default_error)
 // Calls that `arch` does not have are skipped. Errors: an unknown name (kInvalidArgument), a

@@ -19,17 +19,20 @@ using ::testing::HasSubstr;
 
 constexpr std::uint32_t kEperm = SECCOMP_RET_ERRNO | EPERM;
 constexpr std::uint32_t kEnosys = SECCOMP_RET_ERRNO | ENOSYS;
+constexpr std::uint32_t kPretended = SECCOMP_RET_ERRNO | 0;
 
-// Allows `read` if the tests hold; the smallest policy around a `when`.
-SyscallPolicy ReadWhen(std::vector<ArgumentTest> when) {
+// Allows `read` if the tests hold; the smallest policy around a `when` and a `pretend`.
+SyscallPolicy ReadWhen(std::vector<ArgumentTest> when, std::vector<ArgumentTest> pretend = {}) {
   SyscallPolicy policy;
   policy.default_error = ENOSYS;
-  policy.allow.push_back({{"read"}, std::move(when), EPERM, "test"});
+  policy.allow.push_back({{"read"}, std::move(pretend), std::move(when), EPERM, "test"});
   return policy;
 }
 
-// What x86-64's call `nr` gets with the argument `value` in register `arg`.
-std::uint32_t Answer(const SyscallPolicy& policy, int nr, int arg, std::uint64_t value) {
+// What x86-64's call `nr` gets with the argument `value` in register `arg`, and `second` in the
+// register behind it.
+std::uint32_t Answer(const SyscallPolicy& policy, int nr, int arg, std::uint64_t value,
+                     std::uint64_t second = 0) {
   const auto program = CompileFilter(policy, Arch::kX86_64);
   EXPECT_TRUE(program.ok()) << program.error().message();
   if (!program.ok()) return 0;
@@ -37,6 +40,7 @@ std::uint32_t Answer(const SyscallPolicy& policy, int nr, int arg, std::uint64_t
   data.nr = nr;
   data.arch = AUDIT_ARCH_X86_64;
   data.args[arg] = value;
+  if (arg < 5) data.args[arg + 1] = second;
   const auto action = EvaluateBpf(*program, data);
   EXPECT_TRUE(action.ok()) << action.error().message();
   return action.ok() ? *action : 0;
@@ -100,6 +104,32 @@ TEST(FilterCompilerTest, EveryTestMustHold) {
   EXPECT_EQ(Answer(policy, 0, 0, 0x12), SECCOMP_RET_ALLOW);
   EXPECT_EQ(Answer(policy, 0, 0, 0x13), kEperm);
   EXPECT_EQ(Answer(policy, 0, 0, 0x21), kEperm);
+}
+
+TEST(FilterCompilerTest, PretendsBeforeItAllowsOrRefuses) {
+  const SyscallPolicy policy = ReadWhen({{1, 0xFFFFFFFF, {5, 36}}}, {{1, 0xFFFFFFFF, {6, 7, 37}}});
+  for (const std::uint64_t high : {0ull, 1ull << 32, 0xDEADBEEFull << 32}) {
+    for (const std::uint64_t value : {6ull, 7ull, 37ull}) {
+      EXPECT_EQ(Answer(policy, 0, 1, high | value), kPretended);
+    }
+    EXPECT_EQ(Answer(policy, 0, 1, high | 5), SECCOMP_RET_ALLOW);
+    EXPECT_EQ(Answer(policy, 0, 1, high | 36), SECCOMP_RET_ALLOW);
+    EXPECT_EQ(Answer(policy, 0, 1, high | 8), kEperm);
+  }
+  EXPECT_EQ(Answer(policy, 1, 1, 6), kEnosys) << "another call";
+}
+
+TEST(FilterCompilerTest, PretendsOnlyIfEveryTestHolds) {
+  const SyscallPolicy policy =
+      ReadWhen({{1, 0xF, {1, 2}}}, {{1, 0xF, {3, 4}}, {2, ~0ull, {0x100000002}}});
+  EXPECT_EQ(Answer(policy, 0, 1, 0xF3, 0x100000002), kPretended);
+  EXPECT_EQ(Answer(policy, 0, 1, 4, 0x100000002), kPretended);
+  for (const std::uint64_t wrong : {0x2ull, 0x100000000ull, 0x300000002ull, 0ull}) {
+    EXPECT_EQ(Answer(policy, 0, 1, 3, wrong), kEperm) << wrong;
+  }
+  EXPECT_EQ(Answer(policy, 0, 1, 5, 0x100000002), kEperm);
+  EXPECT_EQ(Answer(policy, 0, 1, 2, 0x100000002), SECCOMP_RET_ALLOW);
+  EXPECT_EQ(Answer(policy, 0, 1, 1, 0), SECCOMP_RET_ALLOW);
 }
 
 TEST(FilterCompilerTest, FindsCallsOnBothSidesOfALongJump) {

@@ -2,6 +2,7 @@
 // never be allowed by a list of its own, and the shipped table in the running kernel.
 #include "sandbox/compile/filters.h"
 
+#include <fcntl.h>
 #include <linux/audit.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
@@ -40,6 +41,7 @@ using Args = std::array<std::uint64_t, 6>;
 
 constexpr std::uint32_t kEperm = SECCOMP_RET_ERRNO | EPERM;
 constexpr std::uint32_t kEnosys = SECCOMP_RET_ERRNO | ENOSYS;
+constexpr std::uint32_t kPretended = SECCOMP_RET_ERRNO | 0;  // returns 0 and is not made
 constexpr std::uint32_t kX32SyscallBit = 0x40000000;
 // Beyond every number that a kernel of today has on either architecture.
 constexpr std::uint32_t kNumbersToSweep = 2048;
@@ -110,15 +112,63 @@ INSTANTIATE_TEST_SUITE_P(Arches, PythonFilterTest, ::testing::Values(Arch::kX86_
 
 // ---- every entry, driven by the data ------------------------------------------------------------
 
-// Arguments that pass every test of a rule, with the bits outside of the masks clear or set.
-Args PassingArgs(const AllowRule& rule, std::uint64_t outside) {
+using Tests = std::vector<ArgumentTest>;
+
+// Arguments that pass every test of a list, with the bits outside of the masks clear or set.
+Args PassingArgs(const Tests& tests, std::uint64_t outside) {
   Args args;
   args.fill(outside);
-  for (const ArgumentTest& test : rule.when) {
+  for (const ArgumentTest& test : tests) {
     std::uint64_t& arg = args[static_cast<std::size_t>(test.arg)];
     arg = (arg & ~test.mask) | test.values.front();
   }
   return args;
+}
+
+bool Holds(const Tests& tests, const Args& args) {
+  return std::all_of(tests.begin(), tests.end(), [&args](const ArgumentTest& test) {
+    const std::uint64_t value = args[static_cast<std::size_t>(test.arg)] & test.mask;
+    return std::count(test.values.begin(), test.values.end(), value) != 0;
+  });
+}
+
+// What the entry says about a call, straight from the file.
+std::uint32_t AnswerOf(const AllowRule& rule, const Args& args) {
+  if (!rule.pretend.empty() && Holds(rule.pretend, args)) return kPretended;
+  return Holds(rule.when, args) ? std::uint32_t{SECCOMP_RET_ALLOW} : ErrnoAction(rule.otherwise);
+}
+
+// Arguments that pass every test of a list, with each value that a test names, and with garbage
+// above the bits that the kernel reads.
+std::vector<Args> NamedArgs(const Tests& tests) {
+  std::vector<Args> named;
+  for (const ArgumentTest& test : tests) {
+    for (const std::uint64_t outside : {0ull, ~0ull, 0xDEADBEEFull << 32}) {
+      for (const std::uint64_t value : test.values) {
+        Args args = PassingArgs(tests, outside);
+        std::uint64_t& arg = args[static_cast<std::size_t>(test.arg)];
+        arg = (arg & ~test.mask) | value;
+        named.push_back(args);
+      }
+    }
+  }
+  return named;
+}
+
+// The same with one bit of one value wrong, so that the list does not hold.
+std::vector<Args> NeighbourArgs(const Tests& tests) {
+  std::vector<Args> neighbours;
+  for (const ArgumentTest& test : tests) {
+    for (const Args& named : NamedArgs(tests)) {
+      for (int bit = 0; bit < 64; ++bit) {
+        if (((1ull << bit) & test.mask) == 0) continue;
+        Args args = named;
+        args[static_cast<std::size_t>(test.arg)] ^= 1ull << bit;
+        if (!Holds(tests, args)) neighbours.push_back(args);
+      }
+    }
+  }
+  return neighbours;
 }
 
 TEST_P(PythonFilterTest, AllowsWhatAnEntryAllowsAtOnce) {
@@ -132,36 +182,31 @@ TEST_P(PythonFilterTest, AllowsWhatAnEntryAllowsAtOnce) {
 
 TEST_P(PythonFilterTest, AllowsEveryValueThatATestNames) {
   for (const AllowRule& rule : policy_.allow) {
-    for (const ArgumentTest& test : rule.when) {
-      for (const std::uint64_t outside : {0ull, ~0ull}) {
-        for (const std::uint64_t value : test.values) {
-          Args args = PassingArgs(rule, outside);
-          args[static_cast<std::size_t>(test.arg)] = (outside & ~test.mask) | value;
-          for (const std::string& call : rule.calls) Expect(call, args, SECCOMP_RET_ALLOW);
-        }
-      }
+    for (const Args& args : NamedArgs(rule.when)) {
+      for (const std::string& call : rule.calls) Expect(call, args, SECCOMP_RET_ALLOW);
     }
   }
 }
 
-// Every value that is one bit away from a named one, also with garbage above the bits that the
-// kernel reads.
+TEST_P(PythonFilterTest, PretendsEveryValueThatAPretendNames) {
+  std::set<std::string> pretended;
+  for (const AllowRule& rule : policy_.allow) {
+    for (const Args& args : NamedArgs(rule.pretend)) {
+      for (const std::string& call : rule.calls) {
+        Expect(call, args, kPretended);
+        pretended.insert(call);
+      }
+    }
+  }
+  EXPECT_EQ(pretended, std::set<std::string>{"fcntl"});
+}
+
+// Every value that is one bit away from a named one is refused, unless the other list names it.
 TEST_P(PythonFilterTest, RefusesNeighboursOfEveryValueThatATestNames) {
   for (const AllowRule& rule : policy_.allow) {
-    for (const ArgumentTest& test : rule.when) {
-      for (const std::uint64_t value : test.values) {
-        for (int bit = 0; bit < 64; ++bit) {
-          const std::uint64_t wrong = value ^ (1ull << bit);
-          if (((1ull << bit) & test.mask) == 0) continue;
-          if (std::count(test.values.begin(), test.values.end(), wrong) != 0) continue;
-          for (const std::uint64_t outside : {0ull, ~0ull}) {
-            Args args = PassingArgs(rule, outside);
-            args[static_cast<std::size_t>(test.arg)] = (outside & ~test.mask) | wrong;
-            for (const std::string& call : rule.calls) {
-              Expect(call, args, ErrnoAction(rule.otherwise));
-            }
-          }
-        }
+    for (const Tests& tests : {rule.when, rule.pretend}) {
+      for (const Args& args : NeighbourArgs(tests)) {
+        for (const std::string& call : rule.calls) Expect(call, args, AnswerOf(rule, args));
       }
     }
   }
@@ -364,6 +409,19 @@ TEST_P(PythonFilterTest, ProcessesCannotChangeHowTheyAreHeld) {
   Expect("personality", {0x100040000}, kEperm);
 }
 
+// The memory of a record lock is charged to nobody.
+TEST_P(PythonFilterTest, RecordLocksAreNeverMade) {
+  for (const std::uint64_t high : {0ull, 1ull << 32, 0xFFFFFFFFull << 32}) {
+    for (const std::uint64_t command : {6ull /* F_SETLK */, 7ull /* F_SETLKW */,
+                                        37ull /* F_OFD_SETLK */, 38ull /* F_OFD_SETLKW */}) {
+      Expect("fcntl", {3, high | command}, kPretended);
+    }
+    Expect("fcntl", {3, high | 5 /* F_GETLK */}, SECCOMP_RET_ALLOW);
+    Expect("fcntl", {3, high | 36 /* F_OFD_GETLK */}, SECCOMP_RET_ALLOW);
+    Expect("fcntl", {3, high | 1024 /* F_SETLEASE */}, kEperm);
+  }
+}
+
 TEST_P(PythonFilterTest, NoDevicesAndNoHugePages) {
   Expect("mknodat", {0, 0, 0x1000 | 0600}, SECCOMP_RET_ALLOW);
   Expect("mknodat", {0, 0, 0x2000 | 0600, 0x103}, kEperm);
@@ -439,6 +497,20 @@ TEST(PythonFilterKernelTest, TheKernelAnswersAsThePolicySays) {
     if (!FailsWith(EPERM, syscall(SYS_execve, "/nothing", nullptr, nullptr))) return 8;
     if (!FailsWith(EPERM, syscall(SYS_socket, 1, 1, 0))) return 9;
     return 0;
+  });
+  ASSERT_TRUE(WIFEXITED(status)) << status;
+  EXPECT_EQ(WEXITSTATUS(status), 0);
+}
+
+TEST(PythonFilterKernelTest, ARecordLockSucceedsAndIsNotThere) {
+  const int status = StatusUnderFilter([] {
+    struct flock lock = {};
+    lock.l_type = F_WRLCK;
+    // Without a file there is no lock to make.
+    for (const int command : {F_SETLK, F_SETLKW, F_OFD_SETLK, F_OFD_SETLKW}) {
+      if (syscall(SYS_fcntl, -1, command, &lock) != 0) return 1;
+    }
+    return FailsWith(EBADF, syscall(SYS_fcntl, -1, F_GETLK, &lock)) ? 0 : 2;
   });
   ASSERT_TRUE(WIFEXITED(status)) << status;
   EXPECT_EQ(WEXITSTATUS(status), 0);
