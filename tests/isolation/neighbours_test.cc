@@ -16,7 +16,7 @@ struct Attack {
   std::string hold;
   std::string attack;
 
-  friend void PrintTo(const Attack& attack, std::ostream* stream) { *stream << attack.name; }
+  friend void PrintTo(const Attack& row, std::ostream* stream) { *stream << row.name; }
 };
 
 std::vector<Attack> ByFileOrSocket() {
