@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <string_view>
 
 #include "base/result.h"
@@ -20,9 +21,12 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     parser.Append(input.substr(0, step));
     input.remove_prefix(std::min(step, input.size()));
     while (const auto frame = parser.Next()) {
-      const auto result = DecodeRunResult(frame->payload);
+      // Hostile code can know its nonce.
+      std::uint64_t nonce = 0;
+      std::memcpy(&nonce, frame->payload.data(), std::min(sizeof(nonce), frame->payload.size()));
+      const auto result = DecodeRunResult(frame->payload, nonce);
       // Whatever is understood must be said the same way again.
-      if (result) CHECK(DecodeRunResult(EncodeRunResult(*result)).has_value());
+      if (result) CHECK(DecodeRunResult(EncodeRunResult(*result), nonce).has_value());
     }
   }
   return 0;

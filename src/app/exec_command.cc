@@ -1,6 +1,5 @@
 #include "app/exec_command.h"
 
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cmath>
@@ -17,6 +16,7 @@
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/signal_set.hpp>
 
+#include "app/stdio_relay.h"
 #include "app/zygote_path.h"
 #include "base/file.h"
 #include "base/result.h"
@@ -52,47 +52,33 @@ int Complain(int exit_code, const std::string& sentence) {
   return exit_code;
 }
 
-void WriteAll(int fd, std::string_view bytes) {
-  while (!bytes.empty()) {
-    const ssize_t put = ::write(fd, bytes.data(), bytes.size());
-    if (put < 0 && errno == EINTR) continue;
-    if (put <= 0) return;  // the reader is gone; the execution goes on to its end
-    bytes.remove_prefix(static_cast<std::size_t>(put));
-  }
-}
-
 // Output reaches the terminal as it is written.
 class PassThrough final : public ExecutionObserver {
  public:
-  void OnStdout(std::string_view bytes) override {
-    WriteAll(STDOUT_FILENO, bytes);
-    ends_with_newline_ = bytes.back() == '\n';
-  }
-  void OnStderr(std::string_view bytes) override { WriteAll(STDERR_FILENO, bytes); }
-  bool ends_with_newline() const { return ends_with_newline_; }
+  PassThrough(OutputRelay& out, OutputRelay& err) : out_(out), err_(err) {}
+  void OnStdout(std::string_view bytes) override { out_.Write(bytes); }
+  void OnStderr(std::string_view bytes) override { err_.Write(bytes); }
 
  private:
-  bool ends_with_newline_ = true;
+  OutputRelay& out_;
+  OutputRelay& err_;
 };
 
 std::string ReadStdin() {
   return std::string(std::istreambuf_iterator<char>(std::cin), std::istreambuf_iterator<char>());
 }
 
-bool IsPollable(int fd) {
-  struct stat info;
-  return ::fstat(fd, &info) == 0 && !S_ISREG(info.st_mode) && !S_ISDIR(info.st_mode);
+bool CodeIsOnStdin(const ExecOptions& options) {
+  return !options.code && (options.file == "-" || options.file.empty());
 }
 
 Result<ExecutionRequest> MakeRequest(const ExecOptions& options) {
   ExecutionRequest request;
   request.arguments = options.arguments;
-  bool code_from_stdin = false;
   if (options.code) {
     request.code = *options.code;
     request.argv0 = "-c";
-  } else if (options.file == "-" || options.file.empty()) {
-    code_from_stdin = true;
+  } else if (CodeIsOnStdin(options)) {
     request.code = ReadStdin();
     request.argv0 = "-";
   } else {
@@ -100,14 +86,6 @@ Result<ExecutionRequest> MakeRequest(const ExecOptions& options) {
     if (!text) return Error::FromErrno("reading " + options.file, errno);
     request.code = std::move(*text);
     request.filename = request.argv0 = options.file;
-  }
-  if (!code_from_stdin) {
-    struct stat info;
-    if (::fstat(STDIN_FILENO, &info) == 0 && S_ISREG(info.st_mode)) {
-      request.stdin_text = ReadStdin();
-    } else if (IsPollable(STDIN_FILENO)) {
-      request.stdin_fd = STDIN_FILENO;
-    }
   }
   if (!(options.timeout_seconds > 0 && options.timeout_seconds <= kTimeoutSecondsMax)) {
     return Error(Errc::kInvalidArgument, "--timeout takes seconds above 0 and up to 86400");
@@ -138,49 +116,79 @@ int ExitCodeOf(const Outcome& outcome) {
   return kExitOurFailure;
 }
 
-// What people see after the code's own output: the final value, or what went wrong.
-void ShowEnd(const Outcome& outcome, bool at_line_start) {
-  if (!outcome.value_repr.empty()) {
-    WriteAll(STDOUT_FILENO, (at_line_start ? "" : "\n") + outcome.value_repr + "\n");
+// What people see after the code's own output: the final value (of a script nobody expects one), or
+// what went wrong.
+void ShowEnd(const Outcome& outcome, bool is_script, OutputRelay& out, OutputRelay& err) {
+  if (!outcome.value_repr.empty() && !is_script) {
+    out.Write((out.at_line_start() ? "" : "\n") + outcome.value_repr + "\n");
   }
+  const bool said_so_itself = outcome.status == ExecutionStatus::kFailed && !outcome.signal &&
+                              outcome.message.starts_with("The code called sys.exit");
   if (outcome.error && !outcome.error->traceback.empty()) {
-    WriteAll(STDERR_FILENO, outcome.error->traceback);
-  } else if (outcome.status != ExecutionStatus::kCompleted && !outcome.message.empty() &&
-             !(outcome.status == ExecutionStatus::kFailed && outcome.exit_code && !outcome.signal &&
-               outcome.message.starts_with("The code called sys.exit"))) {
-    Complain(0, outcome.message);
+    err.Write(outcome.error->traceback);
+  } else if (outcome.status != ExecutionStatus::kCompleted && !said_so_itself) {
+    err.Write("glovebox: " + outcome.message + "\n");
   }
+}
+
+// Everything that has to live as long as the execution.
+struct ExecSession {
+  boost::asio::io_context context{1};
+  std::unique_ptr<OutputRelay> out;
+  std::unique_ptr<OutputRelay> err;
+  std::unique_ptr<InputRelay> in;
+  std::unique_ptr<Executor> executor;
+};
+
+Status Prepare(ExecSession& session, const ExecOptions& options, ExecutionRequest& request) {
+  session.out = TRY(OutputRelay::Open(session.context, STDOUT_FILENO));
+  session.err = TRY(OutputRelay::Open(session.context, STDERR_FILENO));
+  if (!CodeIsOnStdin(options)) {
+    session.in = TRY(InputRelay::Start(session.context, STDIN_FILENO));
+    request.stdin_fd = session.in->read_end();
+  }
+  session.executor = TRY(CreateLocalExecutor(
+      session.context,
+      {.zygote_program = TRY(FindZygoteProgram()), .preimports = {}, .boxes_max = 1}));
+  return {};
+}
+
+// Runs the request to its outcome, then the relays until all is written. A signal cancels the
+// former and abandons the latter.
+Outcome RunToTheEnd(ExecSession& session, const ExecOptions& options, ExecutionRequest request) {
+  const ExecutionRequest shown = request;
+  PassThrough pass_through(*session.out, *session.err);
+  std::optional<Outcome> outcome;
+  const std::shared_ptr<Execution> execution =
+      session.executor->Start(std::move(request), options.json ? nullptr : &pass_through,
+                              [&](Outcome arrived) { outcome = std::move(arrived); });
+  bool interrupted = false;
+  boost::asio::signal_set signals(session.context, SIGINT, SIGTERM, SIGHUP);
+  signals.async_wait([&](const boost::system::error_code& error, int) {
+    if (error) return;
+    interrupted = true;
+    execution->Cancel();
+  });
+  while (!outcome) session.context.run_one();
+  if (options.json) {
+    session.out->Write(mcp::WriteJson(OutcomeToJson(*outcome, shown)) + "\n");
+  } else {
+    ShowEnd(*outcome, !options.file.empty() && options.file != "-", *session.out, *session.err);
+  }
+  while (!(session.out->idle() && session.err->idle()) && !interrupted) {
+    session.context.run_one();
+  }
+  return std::move(*outcome);
 }
 
 int RunExec(const ExecOptions& options) {
   Result<ExecutionRequest> request = MakeRequest(options);
   if (!request) return Complain(kExitUsage, request.error().message());
-  Result<std::string> zygote = FindZygoteProgram();
-  if (!zygote) return Complain(kExitOurFailure, zygote.error().message());
-  boost::asio::io_context context(1);
-  Result<std::unique_ptr<Executor>> executor =
-      CreateLocalExecutor(context, {.zygote_program = *zygote, .preimports = {}, .boxes_max = 1});
-  if (!executor) return Complain(kExitOurFailure, executor.error().message());
-  PassThrough pass_through;
-  const ExecutionRequest shown = *request;
-  std::optional<Outcome> outcome;
-  const std::shared_ptr<Execution> execution = (*executor)->Start(
-      std::move(*request), options.json ? nullptr : &pass_through, [&](Outcome arrived) {
-        outcome = std::move(arrived);
-        context.stop();
-      });
-  boost::asio::signal_set signals(context, SIGINT, SIGTERM, SIGHUP);
-  signals.async_wait([&](const boost::system::error_code& error, int) {
-    if (!error) execution->Cancel();
-  });
-  context.run();
-  if (!outcome) return Complain(kExitOurFailure, "the execution ended without an outcome");
-  if (options.json) {
-    WriteAll(STDOUT_FILENO, mcp::WriteJson(OutcomeToJson(*outcome, shown)) + "\n");
-  } else {
-    ShowEnd(*outcome, pass_through.ends_with_newline());
+  ExecSession session;
+  if (Status prepared = Prepare(session, options, *request); !prepared) {
+    return Complain(kExitOurFailure, prepared.error().message());
   }
-  return ExitCodeOf(*outcome);
+  return ExitCodeOf(RunToTheEnd(session, options, std::move(*request)));
 }
 
 }  // namespace

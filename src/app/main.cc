@@ -1,5 +1,8 @@
+#include <fcntl.h>
+
 #include <csignal>
 #include <cstdio>
+#include <cstdlib>
 #include <exception>
 
 #include <CLI/CLI.hpp>
@@ -8,6 +11,13 @@
 #include "app/serve_command.h"
 
 namespace {
+
+// A closed 0, 1 or 2 would be the number of the next file we open, and output would land in it.
+void FillStandardDescriptors() {
+  for (int fd = 0; fd <= 2; ++fd) {
+    if (::fcntl(fd, F_GETFD) < 0 && ::open("/dev/null", O_RDWR) != fd) std::abort();
+  }
+}
 
 int Run(int argc, char** argv) {
   // A reader that goes away is an error code of write(2), not the end of the server.
@@ -19,6 +29,12 @@ int Run(int argc, char** argv) {
   int exit_code = 0;
   glovebox::AddServeCommand(app, exit_code);
   glovebox::AddExecCommand(app, exit_code);
+  const auto named = [&](const CLI::App* command) { return command->get_name() == argv[1]; };
+  if (argc > 1 && argv[1][0] != '-' && app.get_subcommands(named).empty()) {
+    std::fprintf(stderr, "glovebox: there is no command '%s'; `glovebox --help` lists them\n",
+                 argv[1]);
+    return 2;
+  }
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
@@ -31,6 +47,7 @@ int Run(int argc, char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  FillStandardDescriptors();
   try {
     return Run(argc, argv);
   } catch (const std::exception& exception) {

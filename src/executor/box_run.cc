@@ -22,6 +22,7 @@ namespace asio = boost::asio;
 using boost::system::error_code;
 
 constexpr std::size_t kReadBytes = 64u << 10;
+constexpr auto kBirthTimeMax = std::chrono::seconds(10);  // a thousand times what it takes
 // RLIMIT_DATA counts address space, not memory: room for thread stacks, which are mostly untouched.
 constexpr std::uint64_t kDataSlackBytes = 512ull << 20;
 // The cgroup's limit is to be met first, because it counts its refusals and an rlimit does not.
@@ -71,6 +72,15 @@ BoxRun::BoxRun(asio::io_context& context, ExecutionRequest request, ServerEnds c
       stdout_limiter_(request_.limits.output_chars_max),
       stderr_limiter_(request_.limits.output_chars_max) {}
 
+void BoxRun::Begin() {
+  wall_timer_.expires_after(kBirthTimeMax);
+  wall_timer_.async_wait([self = shared_from_this()](const error_code& error) {
+    if (error || self->dead_ || self->report_.handed_over) return;
+    self->Kill(KillReason::kBirth);
+    self->Deliver();  // there may be nothing to kill yet
+  });
+}
+
 void BoxRun::OnBorn(Result<UniqueFd> pidfd) {
   if (!pidfd) {
     report_.setup_error = std::move(pidfd).error();
@@ -81,9 +91,9 @@ void BoxRun::OnBorn(Result<UniqueFd> pidfd) {
   }
   pidfd_.assign(pidfd->release());
   WatchDeath();
-  if (report_.killed != KillReason::kNone) {  // cancelled while being born
-    const KillReason reason = std::exchange(report_.killed, KillReason::kNone);
-    Kill(reason);
+  if (over()) {  // cancelled while being born, or too late
+    ::syscall(SYS_pidfd_send_signal, pidfd_.native_handle(), SIGKILL, nullptr, 0);
+    Deliver();
     return;
   }
   ReadGate();
@@ -211,16 +221,16 @@ void BoxRun::FeedInput() {
                     });
 }
 
-// Waits before it reads, so that the descriptor, which others may share, stays in blocking mode.
 void BoxRun::PumpInput() {
   input_.async_wait(Descriptor::wait_read, [self = shared_from_this()](const error_code& error) {
-    if (error || self->dead_ || self->delivered_) return;
+    if (self->dead_ || self->delivered_) return;
     std::string& bytes = self->request_.stdin_text;
     bytes.resize(kReadBytes);
-    const ssize_t got = ::read(self->input_.native_handle(), bytes.data(), bytes.size());
+    const ssize_t got =
+        error ? 0 : ::read(self->input_.native_handle(), bytes.data(), bytes.size());
     bytes.resize(got > 0 ? static_cast<std::size_t>(got) : 0);
-    error_code ignored;
-    if (got <= 0) {
+    if (got <= 0) {  // the end of the input, or the end of what we can know of it
+      error_code ignored;
       self->stdin_.close(ignored);
       return;
     }
@@ -250,9 +260,8 @@ void BoxRun::TakeGateBytes(std::string_view bytes) {
       HandOver();
       continue;
     }
-    std::optional<wire::RunResult> result = wire::DecodeRunResult(frame->payload);
-    if (frame->kind != wire::FrameKind::kResult || !report_.handed_over || !result ||
-        result->nonce != nonce_) {
+    std::optional<wire::RunResult> result = wire::DecodeRunResult(frame->payload, nonce_);
+    if (frame->kind != wire::FrameKind::kResult || !report_.handed_over || !result) {
       Kill(KillReason::kProtocol);
       return;
     }

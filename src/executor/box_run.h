@@ -32,6 +32,7 @@ enum class KillReason : std::uint8_t {
   kMemory,
   kOutput,
   kProtocol,  // it sent something that is no answer
+  kBirth,     // it was not ready in time
   kCancelled,
 };
 
@@ -40,7 +41,7 @@ enum class KillReason : std::uint8_t {
 struct BoxReport {
   KillReason killed = KillReason::kNone;
   std::optional<Error> setup_error;  // ours: the box was never ready
-  bool handed_over = false;
+  bool handed_over = false;          // ready, and the request is inside
   std::optional<wire::RunResult> result;
   std::optional<int> wait_status;  // Python's, from init
   std::uint64_t init_cpu_us = 0;
@@ -65,9 +66,15 @@ class BoxRun : public std::enable_shared_from_this<BoxRun> {
   BoxRun(boost::asio::io_context& context, ExecutionRequest request, ServerEnds channels,
          sandbox::CgroupSlot* slot, ExecutionObserver* observer, Handlers handlers);
 
+  // The box was asked for: from here on it has to be ready in time.
+  void Begin();
   // The box's init exists; or could not be made.
   void OnBorn(Result<UniqueFd> pidfd);
   void Cancel() { Kill(KillReason::kCancelled); }
+  // For a box that was never born.
+  ExecutionRequest TakeRequest() { return std::move(request_); }
+  // Its outcome is known, or nobody wants it.
+  bool over() const { return delivered_ || report_.killed != KillReason::kNone; }
   // The executor goes away: no handler is called any more, the slot is not touched again.
   void Abandon();
 

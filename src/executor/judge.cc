@@ -67,6 +67,9 @@ void JudgeKill(const BoxReport& report, const ExecutionRequest& request, Outcome
       Set(outcome, ExecutionStatus::kFailed,
           "The code wrote to the box's own channel; its result cannot be told from a forgery");
       return;
+    case KillReason::kBirth:
+      Set(outcome, ExecutionStatus::kSetupFailed, "The box was not ready in time");
+      return;
     case KillReason::kCancelled:
       Set(outcome, ExecutionStatus::kCancelled, "The execution was cancelled");
       return;
@@ -125,13 +128,14 @@ void JudgeEnding(const BoxReport& report, const ExecutionRequest& request, Outco
   if (report.setup_error) {
     return Set(outcome, ExecutionStatus::kSetupFailed, report.setup_error->message());
   }
-  const bool killed_by_memory = report.usage && report.usage->oom_kills > 0 && !report.result;
+  // Whichever of its processes was killed: what the others then did is no result.
+  const bool killed_by_memory = report.usage && report.usage->oom_kills > 0;
   if (killed_by_memory) return JudgeMemory(request, outcome);
   if (report.killed != KillReason::kNone) return JudgeKill(report, request, outcome);
   if (report.result) return JudgeResult(*report.result, outcome);
   if (report.wait_status) return JudgeWaitStatus(*report.wait_status, outcome);
   Set(outcome, report.handed_over ? ExecutionStatus::kFailed : ExecutionStatus::kSetupFailed,
-      "The box was killed from outside");
+      "The box died with the Python process it came from (glovebox-python)");
 }
 
 }  // namespace

@@ -13,6 +13,7 @@
 #include "python/client/box_factory.h"
 #include "python/client/zygote_client.h"
 #include "sandbox/parent/cgroup.h"
+#include "sandbox/parent/leftovers.h"
 #include "sandbox/parent/uid_range.h"
 
 namespace glovebox {
@@ -23,6 +24,12 @@ using Clock = std::chrono::steady_clock;
 using sandbox::Wall;
 
 constexpr char kLockFolder[] = "/run/glovebox";
+
+// Our cgroups, and the note that tells a successor of them if we are killed. The note goes last.
+struct HostCgroups {
+  sandbox::HostNote note;
+  sandbox::CgroupTree tree;
+};
 
 // What a box occupies on the host: one uid of our range and, when that wall stands, its cgroups.
 // Used by one box at a time, then by the next.
@@ -38,6 +45,7 @@ class LocalExecution final : public Execution, public std::enable_shared_from_th
   ExecutionObserver* observer = nullptr;
   Executor::DoneHandler done;
   Clock::time_point arrived = Clock::now();
+  bool retried = false;
   std::shared_ptr<BoxRun> run;     // once it has a box
   std::function<void()> withdraw;  // while it waits
 
@@ -53,7 +61,7 @@ class LocalExecution final : public Execution, public std::enable_shared_from_th
 class LocalExecutor final : public Executor {
  public:
   LocalExecutor(asio::io_context& context, LocalExecutorOptions options, python::BoxFactory factory,
-                sandbox::UidRange uids, std::optional<sandbox::CgroupTree> cgroups)
+                sandbox::UidRange uids, std::optional<HostCgroups> cgroups)
       : context_(context),
         options_(std::move(options)),
         factory_(std::move(factory)),
@@ -141,10 +149,10 @@ class LocalExecutor final : public Executor {
 
   // Its boxes died with it and report so themselves. The next request starts a new one.
   void OnZygoteDeath() {
+    zygote_ready_ = false;
     asio::post(context_, [this, alive = alive_] {
       if (!*alive) return;
       zygote_.reset();
-      zygote_ready_ = false;
       RunNext();
     });
   }
@@ -169,7 +177,7 @@ class LocalExecutor final : public Executor {
     if (free_slots_.empty()) {
       const auto number = static_cast<std::uint32_t>(slots_.size() + 1);
       auto slot = std::make_unique<Slot>(Slot{number, std::nullopt});
-      if (cgroups_) slot->cgroup.emplace(TRY(cgroups_->MakeSlot(number)));
+      if (cgroups_) slot->cgroup.emplace(TRY(cgroups_->tree.MakeSlot(number)));
       free_slots_.push_back(slot.get());
       slots_.push_back(std::move(slot));
     }
@@ -214,10 +222,25 @@ class LocalExecutor final : public Executor {
                                               std::move(channels.server), cgroup,
                                               execution->observer, std::move(handlers));
     runs_.emplace(slot, execution->run);
-    zygote_->SpawnBox(
-        slot->number, box_fds, cgroup != nullptr ? cgroup->birth_fd() : -1,
-        [run = execution->run](Result<UniqueFd> pidfd) { run->OnBorn(std::move(pidfd)); });
+    execution->run->Begin();
+    zygote_->SpawnBox(slot->number, box_fds, cgroup != nullptr ? cgroup->birth_fd() : -1,
+                      [this, execution, run = execution->run, slot](Result<UniqueFd> pidfd) {
+                        if (pidfd || !Retry(execution, *run, slot)) run->OnBorn(std::move(pidfd));
+                      });
     return {};
+  }
+
+  // A request whose box was never born, because the zygote died first, gets another one, once.
+  bool Retry(const std::shared_ptr<LocalExecution>& execution, BoxRun& run, Slot* slot) {
+    if (zygote_ready_ || execution->retried || run.over()) return false;
+    execution->retried = true;
+    execution->request = run.TakeRequest();
+    run.Abandon();
+    execution->run = nullptr;
+    waiting_.push_front(execution);
+    runs_.erase(slot);
+    ReturnSlot(slot);
+    return true;
   }
 
   asio::io_context& context_;
@@ -225,7 +248,7 @@ class LocalExecutor final : public Executor {
   python::BoxFactory factory_;
   // Declared in the order in which they are taken; given back the other way round.
   sandbox::UidRange uids_;
-  std::optional<sandbox::CgroupTree> cgroups_;
+  std::optional<HostCgroups> cgroups_;
   std::vector<std::unique_ptr<Slot>> slots_;
   std::deque<Slot*> free_slots_;
   std::uint32_t slots_in_use_ = 0;
@@ -236,22 +259,6 @@ class LocalExecutor final : public Executor {
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);  // for handlers that outlive us
 };
 
-// What servers left that were killed: their range is free, so nobody else will remove it.
-Status SweepDeadServers(const sandbox::CgroupLayout& layout, const sandbox::UidRange& ours) {
-  for (const std::uint32_t index : sandbox::BranchesThatStand(layout)) {
-    if (index >= sandbox::kUidRangeCount) continue;  // no server's name
-    std::optional<sandbox::UidRange> dead;
-    if (index != ours.index()) {
-      Result<sandbox::UidRange> taken = sandbox::UidRange::TakeIndex(kLockFolder, index);
-      if (!taken) continue;  // alive
-      dead.emplace(std::move(*taken));
-    }
-    TRY(sandbox::KillLeftovers(dead ? *dead : ours));
-    sandbox::SweepBranch(layout, index);
-  }
-  return {};
-}
-
 }  // namespace
 
 Result<std::unique_ptr<Executor>> CreateLocalExecutor(asio::io_context& context,
@@ -259,11 +266,14 @@ Result<std::unique_ptr<Executor>> CreateLocalExecutor(asio::io_context& context,
   python::BoxFactory factory =
       TRY(python::BoxFactory::Prepare(options.zygote_program, options.preimports, options.walls));
   sandbox::UidRange uids = TRY(sandbox::UidRange::Take(kLockFolder));
-  std::optional<sandbox::CgroupTree> cgroups;
+  TRY(sandbox::SweepDeadServers(kLockFolder, uids));
+  std::optional<HostCgroups> cgroups;
   if (options.walls.stands(Wall::kCgroup)) {
     const sandbox::CgroupLayout layout = sandbox::DetectCgroupLayout();
-    TRY(SweepDeadServers(layout, uids));
-    cgroups.emplace(TRY(sandbox::CgroupTree::Create(layout, uids.index())));
+    sandbox::HostNote note = TRY(sandbox::HostNote::Write(
+        kLockFolder, uids, sandbox::CgroupTree::BranchesOf(layout, uids.index())));
+    cgroups.emplace(
+        HostCgroups{std::move(note), TRY(sandbox::CgroupTree::Create(layout, uids.index()))});
   }
   auto executor = std::make_unique<LocalExecutor>(context, std::move(options), std::move(factory),
                                                   std::move(uids), std::move(cgroups));

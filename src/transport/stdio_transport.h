@@ -17,9 +17,9 @@ struct StdioTransportOptions {
   std::size_t message_bytes_max = 16u << 20;
   // Above this many queued bytes we stop reading, below half of it we read again.
   std::size_t outgoing_bytes_high_water = 1u << 20;
-  // Answers to what was already read may still come in then; a peer that lets this much pile up
-  // has stopped reading and is given up.
-  std::size_t outgoing_bytes_max = 256u << 20;
+  // Answers to what was already read may still come in then, some 50 MB each at the worst (every
+  // character of full streams escaped twice); a peer that lets this much pile up is given up.
+  std::size_t outgoing_bytes_max = 1u << 30;
 };
 
 static_assert(StdioTransportOptions{}.outgoing_bytes_high_water <

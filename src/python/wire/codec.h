@@ -65,11 +65,12 @@ class Reader {
     rest_.remove_prefix(size);
     return text;
   }
-  // `read_item` is called once per item; a count that cannot fit the rest fails before any.
+  // `read_item` is called once per item; a count beyond `count_max`, or one that cannot fit the
+  // rest, fails before any.
   template <typename Function>
-  void List(Function read_item) {
+  void List(std::uint32_t count_max, Function read_item) {
     const auto count = Number<std::uint32_t>();
-    if (count > rest_.size()) Fail();  // an item takes at least one byte
+    if (count > count_max || count > rest_.size()) Fail();  // an item takes at least one byte
     for (std::uint32_t i = 0; ok_ && i < count; ++i) read_item();
   }
   void Fail() {

@@ -65,8 +65,8 @@ std::optional<RunRequest> DecodeRunRequest(std::string_view payload) {
   request.processes_max = reader.Number<std::uint32_t>();
   request.code = reader.Text();
   request.filename = reader.Text();
-  reader.List([&] { request.argv.push_back(reader.Text()); });
-  reader.List([&] {
+  reader.List(kRunBytesMax, [&] { request.argv.push_back(reader.Text()); });
+  reader.List(kRunBytesMax, [&] {
     std::string name = reader.Text();
     request.environment.emplace_back(std::move(name), reader.Text());
   });
@@ -97,23 +97,23 @@ std::string EncodeRunResult(const RunResult& result) {
   return std::move(writer).Take();
 }
 
-std::optional<RunResult> DecodeRunResult(std::string_view payload) {
+std::optional<RunResult> DecodeRunResult(std::string_view payload, std::uint64_t nonce) {
   Reader reader(payload);
   RunResult result;
   result.nonce = reader.Number<std::uint64_t>();
+  if (result.nonce != nonce) return std::nullopt;  // before anything else costs time
   result.ending = reader.Number<Ending>();
   if (result.ending > Ending::kExited) reader.Fail();
   result.exit_code = reader.Number<std::int32_t>();
   result.value = ReadValue(reader);
   result.value_repr = BoundedText(reader, kReprBytesMax);
-  reader.List([&] { result.variables.push_back(BoundedText(reader, kMessageBytesMax)); });
-  if (result.variables.size() > kVariablesMax) reader.Fail();
+  reader.List(kVariablesMax,
+              [&] { result.variables.push_back(BoundedText(reader, kMessageBytesMax)); });
   result.error.type = BoundedText(reader, kMessageBytesMax);
   result.error.message = BoundedText(reader, kMessageBytesMax);
   result.error.traceback = BoundedText(reader, kTracebackBytesMax);
   result.error.line = reader.Number<std::int32_t>();
-  reader.List([&] { result.events.push_back(ReadEvent(reader)); });
-  if (result.events.size() > kEventsMax) reader.Fail();
+  reader.List(kEventsMax, [&] { result.events.push_back(ReadEvent(reader)); });
   result.events_dropped = reader.Number<std::uint64_t>();
   if (!reader.finished()) return std::nullopt;
   return result;

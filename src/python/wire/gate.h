@@ -27,13 +27,13 @@ struct FrameHeader {
 };
 static_assert(sizeof(FrameHeader) == 8);
 
-inline constexpr std::uint32_t kRunBytesMax = 256u << 20;    // from the server, trusted
-inline constexpr std::uint32_t kResultBytesMax = 32u << 20;  // from the box, hostile
+inline constexpr std::uint32_t kRunBytesMax = 256u << 20;   // from the server, trusted
+inline constexpr std::uint32_t kResultBytesMax = 8u << 20;  // from the box, hostile
 inline constexpr std::size_t kReprBytesMax = 1u << 20;
 inline constexpr std::size_t kTracebackBytesMax = 64u << 10;
 inline constexpr std::size_t kMessageBytesMax = 16u << 10;
-inline constexpr std::size_t kVariablesMax = 10'000;
-inline constexpr std::size_t kEventsMax = 256;
+inline constexpr std::uint32_t kVariablesMax = 10'000;
+inline constexpr std::uint32_t kEventsMax = 256;
 
 // What the box's runtime does with a request. Limits are those the process puts on itself before
 // any untrusted code runs; the server has its own outside.
@@ -81,12 +81,12 @@ struct RunResult {
   std::uint64_t events_dropped = 0;
 };
 
-// Payloads, without the header. Decoding answers nothing unless every byte was understood and
-// every bound above holds.
+// Payloads, without the header. Decoding answers nothing unless every byte was understood, every
+// bound above holds and, for a result, it carries `nonce`.
 std::string EncodeRunRequest(const RunRequest& request);
 std::optional<RunRequest> DecodeRunRequest(std::string_view payload);
 std::string EncodeRunResult(const RunResult& result);
-std::optional<RunResult> DecodeRunResult(std::string_view payload);
+std::optional<RunResult> DecodeRunResult(std::string_view payload, std::uint64_t nonce);
 
 // A header and a payload as they go over the socket.
 std::string Frame(FrameKind kind, std::string_view payload);

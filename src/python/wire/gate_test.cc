@@ -23,7 +23,7 @@ RunResult SampleResult() {
 }
 
 TEST(GateTest, ResultSurvivesTheWire) {
-  const std::optional<RunResult> out = DecodeRunResult(EncodeRunResult(SampleResult()));
+  const std::optional<RunResult> out = DecodeRunResult(EncodeRunResult(SampleResult()), 42);
   ASSERT_TRUE(out.has_value());
   EXPECT_EQ(out->nonce, 42u);
   EXPECT_EQ(out->ending, Ending::kRaised);
@@ -67,27 +67,31 @@ TEST(GateTest, RequestSurvivesTheWire) {
 TEST(GateTest, RefusesEveryTruncation) {
   const std::string whole = EncodeRunResult(SampleResult());
   for (std::size_t size = 0; size < whole.size(); ++size) {
-    EXPECT_FALSE(DecodeRunResult(std::string_view(whole).substr(0, size)).has_value()) << size;
+    EXPECT_FALSE(DecodeRunResult(std::string_view(whole).substr(0, size), 42).has_value()) << size;
   }
 }
 
 TEST(GateTest, RefusesTrailingBytes) {
-  EXPECT_FALSE(DecodeRunResult(EncodeRunResult(SampleResult()) + "x").has_value());
+  EXPECT_FALSE(DecodeRunResult(EncodeRunResult(SampleResult()) + "x", 42).has_value());
 }
 
 TEST(GateTest, RefusesTextsBeyondTheirBounds) {
   RunResult result = SampleResult();
   result.value_repr.assign(kReprBytesMax + 1, 'x');
-  EXPECT_FALSE(DecodeRunResult(EncodeRunResult(result)).has_value());
+  EXPECT_FALSE(DecodeRunResult(EncodeRunResult(result), 42).has_value());
   result = SampleResult();
   result.events.resize(kEventsMax + 1);
-  EXPECT_FALSE(DecodeRunResult(EncodeRunResult(result)).has_value());
+  EXPECT_FALSE(DecodeRunResult(EncodeRunResult(result), 42).has_value());
+}
+
+TEST(GateTest, RefusesAnotherExecutionsNonce) {
+  EXPECT_FALSE(DecodeRunResult(EncodeRunResult(SampleResult()), 43).has_value());
 }
 
 TEST(GateTest, RefusesAnUnknownEnding) {
   RunResult result = SampleResult();
   result.ending = static_cast<Ending>(9);
-  EXPECT_FALSE(DecodeRunResult(EncodeRunResult(result)).has_value());
+  EXPECT_FALSE(DecodeRunResult(EncodeRunResult(result), 42).has_value());
 }
 
 TEST(FrameParserTest, PutsFramesTogetherFromAnyPieces) {

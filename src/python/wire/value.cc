@@ -61,12 +61,12 @@ class Decoder {
       case Tag::kText: return {reader_.Text()};
       case Tag::kList: {
         Value::List items;
-        reader_.List([&] { items.push_back(Read(depth + 1)); });
+        reader_.List(kValueNodesMax, [&] { items.push_back(Read(depth + 1)); });
         return {std::move(items)};
       }
       case Tag::kDict: {
         Value::Dict items;
-        reader_.List([&] {
+        reader_.List(kValueNodesMax, [&] {
           std::string key = reader_.Text();
           items.push_back({std::move(key), Read(depth + 1)});
         });

@@ -27,7 +27,7 @@ struct Value::Item {
 
 // Bounds of a value on the wire; a frame beyond them is refused whole.
 inline constexpr int kValueDepthMax = 100;
-inline constexpr std::uint32_t kValueNodesMax = 1'000'000;
+inline constexpr std::uint32_t kValueNodesMax = 100'000;
 
 class Reader;
 class Writer;

@@ -5,6 +5,8 @@
 namespace glovebox::wire {
 namespace {
 
+constexpr std::uint32_t kListMax = 1u << 16;  // of any list in these messages; a bug, if reached
+
 void WriteLandlock(Writer& writer, const LandlockSetup& landlock) {
   writer.Number(landlock.handled_fs);
   writer.Number(landlock.handled_net);
@@ -20,7 +22,7 @@ LandlockSetup ReadLandlock(Reader& reader) {
   landlock.handled_fs = reader.Number<std::uint64_t>();
   landlock.handled_net = reader.Number<std::uint64_t>();
   landlock.scoped = reader.Number<std::uint64_t>();
-  reader.List([&] {
+  reader.List(kListMax, [&] {
     std::string path = reader.Text();
     landlock.rules.emplace_back(std::move(path), reader.Number<std::uint64_t>());
   });
@@ -62,24 +64,24 @@ std::optional<ZygoteSetup> DecodeZygoteSetup(std::string_view payload) {
   ZygoteSetup setup;
   setup.walls = reader.Number<std::uint32_t>();
   setup.stdlib = reader.Text();
-  reader.List([&] { setup.module_paths.push_back(reader.Text()); });
-  reader.List([&] { setup.preimports.push_back(reader.Text()); });
+  reader.List(kListMax, [&] { setup.module_paths.push_back(reader.Text()); });
+  reader.List(kListMax, [&] { setup.preimports.push_back(reader.Text()); });
   setup.work_folder = reader.Text();
   setup.host_name = reader.Text();
   setup.inner_uid = reader.Number<std::uint32_t>();
-  reader.List([&] {
+  reader.List(kListMax, [&] {
     TmpfsSetup tmpfs;
     tmpfs.path = reader.Text();
     tmpfs.size = reader.Text();
     tmpfs.inodes = reader.Text();
     setup.tmpfs.push_back(std::move(tmpfs));
   });
-  reader.List([&] {
+  reader.List(kListMax, [&] {
     const auto resource = reader.Number<std::int32_t>();
     setup.rlimits.emplace_back(resource, reader.Number<std::uint64_t>());
   });
   setup.landlock = ReadLandlock(reader);
-  reader.List([&] {
+  reader.List(kListMax, [&] {
     sock_filter instruction;
     instruction.code = reader.Number<decltype(instruction.code)>();
     instruction.jt = reader.Number<decltype(instruction.jt)>();

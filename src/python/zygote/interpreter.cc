@@ -57,7 +57,7 @@ Status Initialize() {
   // Where CPython looks for its standard library, instead of guessing from names and PATH.
   PyConfig_SetString(&config, &config.home, L"/usr");
   PyConfig_SetString(&config, &config.stdio_encoding, L"utf-8");
-  PyConfig_SetString(&config, &config.stdio_errors, L"strict");
+  PyConfig_SetString(&config, &config.stdio_errors, L"surrogateescape");
   PyConfig_SetString(&config, &config.program_name, L"python3");
   PyConfig_SetString(&config, &config.executable, L"");
   const PyStatus status = Py_InitializeFromConfig(&config);

@@ -73,9 +73,9 @@ PyRef BuildArguments(const wire::RunRequest& request) {
   }
   const PyRef globals = ToPython({request.globals});
   if (!argv || !globals) return PyRef();
-  return PyRef(Py_BuildValue("(y#sOOO)", request.code.data(),
+  return PyRef(Py_BuildValue("(y#sOO)", request.code.data(),
                              static_cast<Py_ssize_t>(request.code.size()), request.filename.c_str(),
-                             argv.get(), globals.get(), request.last ? Py_True : Py_False));
+                             argv.get(), globals.get()));
 }
 
 std::string TextItem(PyObject* tuple, Py_ssize_t index, std::size_t bytes_max) {
@@ -105,7 +105,7 @@ void ReadAnswer(PyObject* answer, wire::RunResult& result) {
 
 // Whatever user code left in buffers, Python's and C's, belongs into the pipes before the result.
 void FlushEverything() {
-  for (const char* name : {"stdout", "stderr"}) {
+  for (const char* name : {"stdout", "stderr", "__stdout__", "__stderr__"}) {
     PyObject* stream = PySys_GetObject(name);
     if (stream == nullptr || stream == Py_None) continue;
     const PyRef done(PyObject_CallMethod(stream, "flush", nullptr));
@@ -135,6 +135,11 @@ wire::RunResult RunCell(const wire::RunRequest& request, sandbox::Walls walls) {
     result = OwnFailure(request, TakePythonError());
   }
   PyErr_Clear();
+  // After the value was taken, which the end of the program may destroy.
+  if (request.last) {
+    const PyRef finished(PyObject_CallNoArgs(PreludeFunction("finish")));
+    PyErr_Clear();
+  }
   FlushEverything();
   // A fork that user code made and let run to the end of its program: it has no say here.
   if (::getpid() != self) ::_exit(result.exit_code);

@@ -7,7 +7,7 @@
 namespace glovebox::zygote {
 namespace {
 
-constexpr std::size_t kValueBytesMax = 16u << 20;  // well below a frame's bound
+constexpr std::size_t kValueBytesMax = 1u << 20;  // JSON can make 13 bytes of one
 
 // Lone surrogates have no UTF-8: they are shown as Python's own escapes.
 std::optional<std::string> Utf8(PyObject* text) {

@@ -239,26 +239,14 @@ CgroupSlot::~CgroupSlot() {
   for (const std::string& directory : directories_) RemoveDirectory(directory);
 }
 
-std::vector<std::uint32_t> BranchesThatStand(const CgroupLayout& layout) {
-  std::vector<std::uint32_t> indexes;
-  std::error_code error;
-  for (const std::string& place : DistinctDirectories(layout.places)) {
-    for (const fs::directory_entry& entry : fs::directory_iterator(place, error)) {
-      const std::string name = entry.path().filename().string();
-      if (!name.starts_with(kBranchPrefix)) continue;
-      const std::string_view number = std::string_view(name).substr(kBranchPrefix.size());
-      const auto index = static_cast<std::uint32_t>(ParseNumber(number));
-      if (std::to_string(index) != number) continue;  // somebody else's name
-      if (std::find(indexes.begin(), indexes.end(), index) == indexes.end()) {
-        indexes.push_back(index);
-      }
-    }
-  }
-  return indexes;
+void SweepBranches(const std::vector<std::string>& directories) {
+  for (const std::string& directory : directories) Sweep(directory);
 }
 
-void SweepBranch(const CgroupLayout& layout, std::uint32_t index) {
-  for (const std::string& place : DistinctDirectories(layout.places)) Sweep(BranchOf(place, index));
+std::vector<std::string> CgroupTree::BranchesOf(const CgroupLayout& layout, std::uint32_t index) {
+  std::vector<std::string> branches = DistinctDirectories(layout.places);
+  for (std::string& branch : branches) branch = BranchOf(branch, index);
+  return branches;
 }
 
 Result<CgroupTree> CgroupTree::Create(const CgroupLayout& layout, std::uint32_t index) {

@@ -78,12 +78,9 @@ class CgroupSlot {
   CgroupUsage start_;
 };
 
-// The names below which branches stand in any hierarchy of `layout`: "glovebox-3", ... Whoever
-// holds uid range n owns the branches named after it; without an owner they are leftovers.
-std::vector<std::uint32_t> BranchesThatStand(const CgroupLayout& layout);
-
-// Kills what is in the branches of range `index` and removes them. Precondition: the range is ours.
-void SweepBranch(const CgroupLayout& layout, std::uint32_t index);
+// Kills what is in `directories`, branches of a server that is gone, and removes them. Directories
+// that do not exist (any more) are fine.
+void SweepBranches(const std::vector<std::string>& directories);
 
 // Our own branch of every hierarchy this host offers, named after our uid range.
 class CgroupTree {
@@ -91,6 +88,10 @@ class CgroupTree {
   // Makes the branches. A host without a memory or pids controller that we can use is kUnsupported,
   // with the reason.
   static Result<CgroupTree> Create(const CgroupLayout& layout, std::uint32_t index);
+
+  // Where the branches of `index` would stand; for a record that outlives us, written before
+  // Create.
+  static std::vector<std::string> BranchesOf(const CgroupLayout& layout, std::uint32_t index);
 
   CgroupTree(CgroupTree&&) = default;
   CgroupTree& operator=(CgroupTree&&) = delete;

@@ -5,8 +5,9 @@ measured outside. Loaded once in the zygote, before any fork; imports as little 
 `glovebox exec` starts from nothing every time.
 """
 import _ast
-import sys
 import builtins
+import posix
+import sys
 
 _HERE = __file__  # how frames of this file are recognised
 _ALLOW_TOP_LEVEL_AWAIT = 0x2000
@@ -37,8 +38,27 @@ def _keep_tracker_in_process(resource_tracker):
         setattr(resource_tracker, name, getattr(resource_tracker._resource_tracker, name))
 
 
+def _show_source_of_threads(threading):
+    """The interpreter's own printer looks for a file; the traceback module asks linecache."""
+
+    def excepthook(arguments):
+        if arguments.exc_type is SystemExit:
+            return
+        import traceback
+
+        name = getattr(arguments.thread, "name", "?")
+        print(f"Exception in thread {name}:", file=sys.stderr)
+        report = traceback.TracebackException(arguments.exc_type, arguments.exc_value,
+                                              arguments.exc_traceback, compact=True)
+        _keep_users_frames(report, set())
+        print("".join(report.format()), end="", file=sys.stderr)
+
+    threading.excepthook = excepthook
+
+
 _adjustments = {
     "linecache": _seed_linecache,
+    "threading": _show_source_of_threads,
     "multiprocessing.resource_tracker": _keep_tracker_in_process,
 }
 
@@ -84,6 +104,8 @@ def set_up(refuse_programs):
     builtins.exit = _sitebuiltins.Quitter("exit", "Ctrl-D (i.e. EOF)")
     builtins.quit = _sitebuiltins.Quitter("quit", "Ctrl-D (i.e. EOF)")
     builtins.help = _sitebuiltins._Helper()
+    builtins.copyright = _sitebuiltins._Printer("copyright", sys.copyright)
+    builtins.credits = builtins.license = _sitebuiltins._Printer("credits", "See python.org.")
     if refuse_programs:
         import _posixsubprocess
 
@@ -108,15 +130,18 @@ def after_fork():
 # --- one run --------------------------------------------------------------------------------------
 
 
-def run(source, filename, argv, variables, last):
+def run(source, filename, argv, variables):
     """Runs `source` (bytes) as __main__. Returns (ending, exit_code, value, shown, names, error):
     ending is 0 for the end of the code, 1 for an uncaught exception, 2 for sys.exit; `shown` is the
     final expression's value when that is not None; error is (type, message, traceback, line)."""
     namespace = _main.__dict__
     sys.argv = argv
     namespace.update(variables)
-    known = set(_pristine) | set(variables)
+    if not filename.startswith("<"):
+        namespace["__file__"] = filename
+    known = {"__file__", *_pristine, *variables}
     _remember_source(source, filename)
+    process = posix.getpid()
     ending, exit_code, value, shown, error = 0, 0, None, None, None
     try:
         shown = _execute(source, filename, namespace)
@@ -126,11 +151,14 @@ def run(source, filename, argv, variables, last):
     except SystemExit as exit_request:
         ending, exit_code = 2, _exit_code(exit_request)
     except BaseException as exception:
-        ending, exit_code = 1, 1
+        ending, exit_code = 1, 130 if isinstance(exception, KeyboardInterrupt) else 1
         error = _describe(exception, filename)
-        _call_own_hook(exception)
-    if last:
-        _finish()
+        # The server shows the exception of the program itself; a fork that came this far has to do
+        # it alone. A program may also have a hook of its own.
+        if sys.excepthook is not sys.__excepthook__:
+            _call_hook(exception)
+        elif posix.getpid() != process:
+            print(error[2], end="", file=sys.stderr)
     names = [name for name in namespace if type(name) is str and name not in known]
     return ending, exit_code, value, shown, names, error
 
@@ -174,24 +202,30 @@ def _named_result(namespace):
 
 
 def _exit_code(exit_request):
-    code = exit_request.code
-    if code is None:
-        return 0
-    if isinstance(code, int):
-        return code & 0xFF
-    print(code, file=sys.stderr)
+    try:
+        code = exit_request.code
+        if code is None:
+            return 0
+        if isinstance(code, int):
+            return code & 0xFF
+        print(code, file=sys.stderr)
+    except BaseException:
+        pass  # a code that cannot be shown is still no zero
     return 1
 
 
-def _finish():
-    """The end of a Python program: its threads are awaited, its atexit handlers run."""
+def finish():
+    """The end of a program: its threads are awaited, its atexit handlers run, its globals go."""
     import atexit
+    import gc
 
-    threading = sys.modules.get("threading")
     try:
+        threading = sys.modules.get("threading")
         if threading is not None:
             threading._shutdown()
         atexit._run_exitfuncs()
+        _main.__dict__.clear()
+        gc.collect()
     except BaseException:
         sys.excepthook(*sys.exc_info())
 
@@ -212,10 +246,29 @@ def _remember_source(source, filename):
 
 def _is_users(frame_filename):
     """Neither ours, nor the standard library's, nor an installed package's."""
+    if frame_filename in _sources:
+        return True
     return not (frame_filename == _HERE or frame_filename.startswith(("<frozen ", "/usr/")))
 
 
 def _describe(exception, filename):
+    """(type, message, traceback, line), whatever user code did to the classes involved."""
+    name = _type_name(type(exception))
+    try:
+        message = exception.msg if isinstance(exception, SyntaxError) else str(exception)
+    except BaseException:
+        message = "<str() of the exception failed>"
+    try:
+        return (name, message, *_trace(exception, filename))
+    except BaseException:
+        return name, message, f"{name}: {message}\n", 0
+
+
+def _type_name(kind):
+    return type.__dict__["__name__"].__get__(kind)  # a metaclass may have its own idea of __name__
+
+
+def _trace(exception, filename):
     import traceback
 
     report = traceback.TracebackException.from_exception(exception, compact=True)
@@ -227,13 +280,7 @@ def _describe(exception, filename):
             if frame.filename == filename:
                 line = frame.lineno
     _keep_users_frames(report, set())
-    try:
-        message = str(exception)
-        if isinstance(exception, SyntaxError):
-            message = exception.msg
-    except BaseException:
-        message = "<str() of the exception failed>"
-    return type(exception).__name__, message, "".join(report.format()), line
+    return "".join(report.format()), line
 
 
 def _keep_users_frames(report, seen):
@@ -246,11 +293,8 @@ def _keep_users_frames(report, seen):
         _keep_users_frames(linked, seen)
 
 
-def _call_own_hook(exception):
-    """A program may have its own way to show an uncaught exception; the default one is the server's
-    business."""
-    if sys.excepthook is not sys.__excepthook__:
-        try:
-            sys.excepthook(type(exception), exception, exception.__traceback__)
-        except BaseException:
-            sys.__excepthook__(*sys.exc_info())
+def _call_hook(exception):
+    try:
+        sys.excepthook(type(exception), exception, exception.__traceback__)
+    except BaseException:
+        sys.__excepthook__(*sys.exc_info())
