@@ -48,7 +48,7 @@ for fd in range(3, 64):
 import os, struct, time
 for fd in range(3, 64):
     try:
-        os.write(fd, struct.pack("<II", 0x53524247, 32 << 20) + bytes(1 << 16))
+        os.write(fd, struct.pack("<II", 0x53524247, 8 << 20) + bytes(1 << 16))
     except OSError:
         pass
 time.sleep(1000)
