@@ -69,6 +69,15 @@ print("scanned")
   EXPECT_EQ(outcome.stdout_stream.text, "scanned\n") << Summary(outcome);
 }
 
+TEST_F(BoxFactsTest, MergedOutputKeepsTheOrder) {
+  ExecutionRequest request;
+  request.code = "import sys\nfor i in range(3):\n    print(i)\n    print(i, file=sys.stderr)\n";
+  request.output = OutputMode::kMerged;
+  const Outcome outcome = Runner().Run(Walls::All(), std::move(request));
+  EXPECT_EQ(outcome.stdout_stream.text, "0\n0\n1\n1\n2\n2\n");
+  EXPECT_EQ(outcome.stderr_stream.text, "");
+}
+
 TEST_F(BoxFactsTest, NoEnvironmentOfTheServerIsInherited) {
   const Outcome outcome = RunCode(R"(
 import ctypes, os
