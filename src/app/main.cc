@@ -15,7 +15,7 @@ namespace {
 // A closed 0, 1 or 2 would be the number of the next file we open, and output would land in it.
 void FillStandardDescriptors() {
   for (int fd = 0; fd <= 2; ++fd) {
-    if (::fcntl(fd, F_GETFD) < 0 && ::open("/dev/null", O_RDWR) != fd) std::abort();
+    if (::fcntl(fd, F_GETFD) < 0 && ::open("/dev/null", O_RDWR | O_CLOEXEC) != fd) std::abort();
   }
 }
 
