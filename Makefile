@@ -44,7 +44,7 @@ install: build ## into PREFIX (/usr/local), below DESTDIR if given
 uninstall: ## removes what install put there
 	rm -f '$(bindir)/glovebox' '$(libexecdir)/glovebox-python'
 	rm -rf '$(docdir)'
-	rmdir '$(libexecdir)' 2>/dev/null || true
+	if [ -d '$(libexecdir)' ]; then rmdir --ignore-fail-on-non-empty '$(libexecdir)'; fi
 
 .PHONY: dev-install
 dev-install: ## every development package, and the git pre-commit hook
