@@ -128,6 +128,11 @@ json::object ErrorMessage(const std::optional<RequestId>& id, const RpcError& er
           {"error", std::move(body)}};
 }
 
+json::object RequestMessage(const RequestId& id, std::string_view method, json::object params) {
+  return {
+      {"jsonrpc", "2.0"}, {"id", ToJson(id)}, {"method", method}, {"params", std::move(params)}};
+}
+
 json::object NotificationMessage(std::string_view method, json::object params) {
   return {{"jsonrpc", "2.0"}, {"method", method}, {"params", std::move(params)}};
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -31,7 +32,9 @@ using RequestId = std::variant<std::int64_t, std::string>;
 struct RpcError {
   int code = kInternalError;
   std::string message;
-  std::optional<boost::json::value> data;
+  std::optional<boost::json::value> data = std::nullopt;
+  // Set when the request would be taken later. HTTP says so in its own words as well.
+  std::optional<std::chrono::milliseconds> retry_after = std::nullopt;
 };
 
 // The one place where our errors get a JSON-RPC code.
@@ -80,6 +83,8 @@ std::variant<Message, Batch> ParseMessage(std::string_view text, const ParseLimi
 boost::json::object ResultMessage(const RequestId& id, boost::json::object result);
 // Without an id the message carries null: we could not tell which request it answers.
 boost::json::object ErrorMessage(const std::optional<RequestId>& id, const RpcError& error);
+boost::json::object RequestMessage(const RequestId& id, std::string_view method,
+                                   boost::json::object params);
 boost::json::object NotificationMessage(std::string_view method, boost::json::object params);
 
 boost::json::value ToJson(const RequestId& id);

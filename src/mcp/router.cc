@@ -2,13 +2,16 @@
 
 namespace glovebox::mcp {
 
-const Router::RawHandler* Router::Find(std::string_view method) const {
+const Router::RawHandler* Router::Find(std::string_view method, ProtocolVersion version) const {
   const auto found = handlers_.find(method);
-  return found == handlers_.end() ? nullptr : &found->second;
+  if (found == handlers_.end()) return nullptr;
+  const Entry& entry = found->second;
+  const Eras wanted = IsModern(version) ? Eras::kModern : Eras::kLegacy;
+  return entry.eras == Eras::kBoth || entry.eras == wanted ? &entry.handler : nullptr;
 }
 
-void Router::Add(std::string_view method, RawHandler handler) {
-  const bool added = handlers_.emplace(method, std::move(handler)).second;
+void Router::Add(std::string_view method, Eras eras, RawHandler handler) {
+  const bool added = handlers_.emplace(method, Entry{eras, std::move(handler)}).second;
   CHECK(added);  // two handlers for one method
 }
 

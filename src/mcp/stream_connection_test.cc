@@ -1,4 +1,4 @@
-#include "mcp/session.h"
+#include "mcp/stream_connection.h"
 
 #include <chrono>
 #include <map>
@@ -53,29 +53,53 @@ Result<SlowParams> ParamsFromJson(const json::object& params) {
 
 namespace {
 
-class SessionTest : public testing::Test {
+class StreamConnectionTest : public testing::Test {
  protected:
-  SessionTest() {
-    router_.Handle<SlowParams, SlowResult>(
+  StreamConnectionTest() { Restart({}); }
+  ~StreamConnectionTest() override { Forget(); }
+
+  void Restart(ServerOptions options) {
+    Forget();
+    options.info = {"tester", "", "1.2", "", {}};
+    server_ = std::make_unique<Server>(context_.get_executor(), std::move(options));
+    AddMethods();
+    server_->Open();
+    connection_ = std::make_unique<StreamConnection>(*server_, transport_, "client",
+                                                     [this](const Status& reason) { End(reason); });
+    connection_->Start();
+  }
+
+  void AddMethods() {
+    ToolDefinition echo;
+    echo.name = "ask_name";
+    server_->tools().Add(echo, [](const json::object&, const ToolResponder& responder) {
+      const json::object* form = responder.context().inputs.Accepted("who");
+      if (form == nullptr) {
+        return responder.NeedInput(
+            {{{"who", FormElicitation{"Your name?", {{"type", "object"}}}}}, "round 1"});
+      }
+      CallToolResult result;
+      result.content.push_back(
+          Text(std::string(form->at("name").as_string()) + ", " + responder.context().state));
+      responder.Reply(result);
+    });
+    Router& router = server_->router();
+    router.Handle<SlowParams, SlowResult>(
         "slow", [this](const SlowParams& params, Responder<SlowResult> responder) {
           responder.OnCancel([this, name = params.name] { cancelled_.push_back(name); });
           waiting_.emplace(params.name, std::move(responder));
         });
-    router_.Handle<EmptyParams, SlowResult>("forgetful", [](EmptyParams, auto) {});
-    router_.Handle<EmptyParams, SlowResult>(
+    router.Handle<EmptyParams, SlowResult>("forgetful", [](EmptyParams, auto) {});
+    router.Handle<EmptyParams, SlowResult>(
         "throws", [](EmptyParams, auto) { throw std::runtime_error("oops"); });
-    Restart({});
   }
 
-  void Restart(SessionOptions options) {
-    options.server_info = {"tester", "", "1.2"};
-    options.capabilities["tools"] = json::object();
-    session_.reset();
+  // Calls may not outlive the server.
+  void Forget() {
+    connection_.reset();
+    waiting_.clear();
+    server_.reset();
     transport_.sent.clear();
-    session_ =
-        std::make_unique<Session>(context_.get_executor(), transport_, router_, std::move(options),
-                                  [this](const Status& reason) { End(reason); });
-    session_->Start();
   }
   void End(const Status& reason) { ended_ = reason.ok() ? "ok" : reason.error().message(); }
 
@@ -98,15 +122,15 @@ class SessionTest : public testing::Test {
   }
 
   boost::asio::io_context context_;
-  Router router_;
   FakeTransport transport_;
+  std::unique_ptr<Server> server_;
   std::multimap<std::string, Responder<SlowResult>> waiting_;
   std::vector<std::string> cancelled_;
   std::string ended_;
-  std::unique_ptr<Session> session_;
+  std::unique_ptr<StreamConnection> connection_;
 };
 
-TEST_F(SessionTest, NegotiatesTheVersion) {
+TEST_F(StreamConnectionTest, NegotiatesTheVersion) {
   const auto negotiate = [this](const std::string& asked) {
     Restart({});
     const auto sent =
@@ -122,7 +146,7 @@ TEST_F(SessionTest, NegotiatesTheVersion) {
   EXPECT_EQ(negotiate("nonsense"), "2025-11-25");
 }
 
-TEST_F(SessionTest, IntroducesItself) {
+TEST_F(StreamConnectionTest, IntroducesItself) {
   EXPECT_EQ(
       Ask(R"({"jsonrpc":"2.0","id":"i","method":"initialize","params":{"protocolVersion":"x"}})"),
       std::vector<std::string>{
@@ -130,7 +154,7 @@ TEST_F(SessionTest, IntroducesItself) {
           R"("capabilities":{"tools":{}},"serverInfo":{"name":"tester","version":"1.2"}}})"});
 }
 
-TEST_F(SessionTest, AllowsOnlyPingBeforeInitialize) {
+TEST_F(StreamConnectionTest, AllowsOnlyPingBeforeInitialize) {
   EXPECT_EQ(Ask(R"({"jsonrpc":"2.0","id":1,"method":"ping"})"),
             std::vector<std::string>{R"({"jsonrpc":"2.0","id":1,"result":{}})"});
   EXPECT_EQ(
@@ -142,7 +166,7 @@ TEST_F(SessionTest, AllowsOnlyPingBeforeInitialize) {
                                      R"("message":"Method not found: server/discover"}})"});
 }
 
-TEST_F(SessionTest, RefusesASecondInitialize) {
+TEST_F(StreamConnectionTest, RefusesASecondInitialize) {
   Initialize();
   EXPECT_EQ(
       Ask(R"({"jsonrpc":"2.0","id":9,"method":"initialize","params":{"protocolVersion":"x"}})"),
@@ -150,12 +174,12 @@ TEST_F(SessionTest, RefusesASecondInitialize) {
           R"({"jsonrpc":"2.0","id":9,"error":{"code":-32600,"message":"already initialized"}})"});
 }
 
-TEST_F(SessionTest, AnswersLaterAndOutOfOrder) {
+TEST_F(StreamConnectionTest, AnswersLaterAndOutOfOrder) {
   Initialize();
   AskSlow(1, "a");
   AskSlow(2, "b");
   EXPECT_TRUE(transport_.sent.empty());
-  EXPECT_EQ(session_->in_flight(), 2u);
+  EXPECT_EQ(connection_->in_flight(), 2u);
   waiting_.find("b")->second.Reply({"second"});
   waiting_.find("a")->second.Reply({"first"});
   EXPECT_EQ(transport_.sent,
@@ -163,11 +187,11 @@ TEST_F(SessionTest, AnswersLaterAndOutOfOrder) {
                                       R"({"jsonrpc":"2.0","id":1,"result":{"text":"first"}})"}));
   waiting_.find("a")->second.Reply({"again"});
   EXPECT_EQ(transport_.sent.size(), 2u);
-  EXPECT_EQ(session_->in_flight(), 0u);
+  EXPECT_EQ(connection_->in_flight(), 0u);
   EXPECT_TRUE(cancelled_.empty());
 }
 
-TEST_F(SessionTest, IsSilentAboutACancelledRequest) {
+TEST_F(StreamConnectionTest, IsSilentAboutACancelledRequest) {
   Initialize();
   AskSlow(1, "a");
   EXPECT_TRUE(Ask(R"({"jsonrpc":"2.0","method":"notifications/cancelled",)"
@@ -176,10 +200,10 @@ TEST_F(SessionTest, IsSilentAboutACancelledRequest) {
   EXPECT_EQ(cancelled_, std::vector<std::string>{"a"});
   waiting_.find("a")->second.Reply({"late"});
   EXPECT_TRUE(transport_.sent.empty());
-  EXPECT_EQ(session_->in_flight(), 0u);
+  EXPECT_EQ(connection_->in_flight(), 0u);
 }
 
-TEST_F(SessionTest, IgnoresCancellationsOfNothing) {
+TEST_F(StreamConnectionTest, IgnoresCancellationsOfNothing) {
   Initialize();
   AskSlow(1, "a");
   for (const char* params :
@@ -192,7 +216,7 @@ TEST_F(SessionTest, IgnoresCancellationsOfNothing) {
   EXPECT_TRUE(cancelled_.empty());
 }
 
-TEST_F(SessionTest, RunsACancelHookThatComesTooLate) {
+TEST_F(StreamConnectionTest, RunsACancelHookThatComesTooLate) {
   Initialize();
   AskSlow(1, "a");
   transport_.Receive(
@@ -202,7 +226,7 @@ TEST_F(SessionTest, RunsACancelHookThatComesTooLate) {
   EXPECT_TRUE(ran);
 }
 
-TEST_F(SessionTest, ReportsProgressToThoseWhoAsked) {
+TEST_F(StreamConnectionTest, ReportsProgressToThoseWhoAsked) {
   Initialize();
   AskSlow(1, "asked", R"(,"_meta":{"progressToken":"t"})");
   AskSlow(2, "silent");
@@ -223,7 +247,7 @@ TEST_F(SessionTest, ReportsProgressToThoseWhoAsked) {
   EXPECT_EQ(transport_.sent.size(), 2u);
 }
 
-TEST_F(SessionTest, AnswersForHandlersThatForgetOrThrow) {
+TEST_F(StreamConnectionTest, AnswersForHandlersThatForgetOrThrow) {
   Initialize();
   EXPECT_EQ(Ask(R"({"jsonrpc":"2.0","id":1,"method":"forgetful"})"),
             std::vector<std::string>{R"({"jsonrpc":"2.0","id":1,"error":)"
@@ -237,18 +261,18 @@ TEST_F(SessionTest, AnswersForHandlersThatForgetOrThrow) {
                                      R"({"code":-32602,"message":"params.name must be given"}})"});
 }
 
-TEST_F(SessionTest, RefusesAnIdInUseWithoutTouchingTheFirst) {
+TEST_F(StreamConnectionTest, RefusesAnIdInUseWithoutTouchingTheFirst) {
   Initialize();
   AskSlow(1, "a");
   const auto sent = Ask(R"({"jsonrpc":"2.0","id":1,"method":"slow","params":{"name":"b"}})");
   EXPECT_EQ(sent, std::vector<std::string>{R"({"jsonrpc":"2.0","id":null,"error":{"code":-32600,)"
                                            R"("message":"id 1 belongs to a request in flight"}})"});
   transport_.Receive(R"({"jsonrpc":"2.0","id":"1","method":"slow","params":{"name":"c"}})");
-  EXPECT_EQ(session_->in_flight(), 2u);
+  EXPECT_EQ(connection_->in_flight(), 2u);
 }
 
-TEST_F(SessionTest, BoundsTheRequestsInFlight) {
-  SessionOptions options;
+TEST_F(StreamConnectionTest, BoundsTheRequestsInFlight) {
+  ServerOptions options;
   options.in_flight_max = 2;
   Restart(options);
   Initialize();
@@ -260,14 +284,14 @@ TEST_F(SessionTest, BoundsTheRequestsInFlight) {
                                      R"x("message":"too many requests in flight (limit 2)"}})x"});
 }
 
-TEST_F(SessionTest, SaysNothingToNotificationsAndResponses) {
+TEST_F(StreamConnectionTest, SaysNothingToNotificationsAndResponses) {
   Initialize();
   EXPECT_TRUE(Ask(R"({"jsonrpc":"2.0","method":"no/such"})").empty());
   EXPECT_TRUE(Ask(R"({"jsonrpc":"2.0","id":5,"result":{}})").empty());
   EXPECT_TRUE(Ask(R"({"jsonrpc":"2.0","id":5,"error":{"code":1,"message":"x"}})").empty());
 }
 
-TEST_F(SessionTest, AnswersABatchWithOneArray) {
+TEST_F(StreamConnectionTest, AnswersABatchWithOneArray) {
   Initialize("2025-03-26");
   transport_.Receive(
       R"([{"jsonrpc":"2.0","id":1,"method":"ping"},)"
@@ -283,26 +307,26 @@ TEST_F(SessionTest, AnswersABatchWithOneArray) {
             R"({"jsonrpc":"2.0","id":2,"result":{"text":"x"}}])");
 }
 
-TEST_F(SessionTest, IsSilentAboutABatchOfNotifications) {
+TEST_F(StreamConnectionTest, IsSilentAboutABatchOfNotifications) {
   Initialize("2025-03-26");
   EXPECT_TRUE(Ask(R"([{"jsonrpc":"2.0","method":"a"},{"jsonrpc":"2.0","method":"b"}])").empty());
 }
 
-TEST_F(SessionTest, RefusesBatchesWhereTheRevisionHasNone) {
+TEST_F(StreamConnectionTest, RefusesBatchesWhereTheRevisionHasNone) {
   Initialize("2025-06-18");
   const auto sent = Ask(R"([{"jsonrpc":"2.0","id":1,"method":"ping"}])");
   ASSERT_EQ(sent.size(), 1u);
   EXPECT_NE(sent[0].find("batches are not part of protocol version 2025-06-18"), std::string::npos);
 }
 
-TEST_F(SessionTest, TellsOfAMessageThatWasTooLong) {
+TEST_F(StreamConnectionTest, TellsOfAMessageThatWasTooLong) {
   transport_.receiver().OnRefusedMessage(Error(Errc::kLimit, "message longer than 5 bytes"));
   EXPECT_EQ(transport_.sent,
             std::vector<std::string>{R"({"jsonrpc":"2.0","id":null,"error":{"code":-32600,)"
                                      R"("message":"message longer than 5 bytes"}})"});
 }
 
-TEST_F(SessionTest, ClosesAtTheEndOfInput) {
+TEST_F(StreamConnectionTest, ClosesAtTheEndOfInput) {
   Initialize();
   transport_.receiver().OnEndOfInput();
   EXPECT_EQ(transport_.closes, 1);
@@ -310,7 +334,7 @@ TEST_F(SessionTest, ClosesAtTheEndOfInput) {
   EXPECT_EQ(ended_, "ok");
 }
 
-TEST_F(SessionTest, LetsAnswersUnderWayFinishAfterTheEndOfInput) {
+TEST_F(StreamConnectionTest, LetsAnswersUnderWayFinishAfterTheEndOfInput) {
   Initialize();
   AskSlow(1, "a");
   transport_.receiver().OnEndOfInput();
@@ -320,8 +344,8 @@ TEST_F(SessionTest, LetsAnswersUnderWayFinishAfterTheEndOfInput) {
   EXPECT_EQ(transport_.closes, 1);
 }
 
-TEST_F(SessionTest, CancelsWhatDoesNotFinishAfterTheEndOfInput) {
-  SessionOptions options;
+TEST_F(StreamConnectionTest, CancelsWhatDoesNotFinishAfterTheEndOfInput) {
+  ServerOptions options;
   options.drain_max = std::chrono::milliseconds(20);
   Restart(options);
   Initialize();
@@ -332,7 +356,7 @@ TEST_F(SessionTest, CancelsWhatDoesNotFinishAfterTheEndOfInput) {
   EXPECT_EQ(transport_.closes, 1);
 }
 
-TEST_F(SessionTest, CancelsEverythingWhenTheClientIsLost) {
+TEST_F(StreamConnectionTest, CancelsEverythingWhenTheClientIsLost) {
   Initialize();
   AskSlow(1, "a");
   AskSlow(2, "b");
@@ -341,14 +365,166 @@ TEST_F(SessionTest, CancelsEverythingWhenTheClientIsLost) {
   EXPECT_EQ(ended_, "gone");
 }
 
-TEST_F(SessionTest, OutlivedByItsCalls) {
+TEST_F(StreamConnectionTest, OutlivedByItsCalls) {
   Initialize();
   AskSlow(1, "a", R"(,"_meta":{"progressToken":1})");
-  session_.reset();
+  connection_.reset();
   EXPECT_EQ(cancelled_, std::vector<std::string>{"a"});
   waiting_.find("a")->second.Report({1, std::nullopt, "x"});
   waiting_.find("a")->second.Reply({"x"});
   EXPECT_TRUE(transport_.sent.empty());
+}
+
+// --- the modern era on the same pipe ---
+
+// A modern request; `params` without braces, `capabilities` of the client.
+std::string Modern(int id, const std::string& method, const std::string& params = "",
+                   const std::string& capabilities = "{}",
+                   const std::string& version = "2026-07-28") {
+  return R"({"jsonrpc":"2.0","id":)" + std::to_string(id) + R"(,"method":")" + method +
+         R"(","params":{)" + params + (params.empty() ? "" : ",") +
+         R"("_meta":{"io.modelcontextprotocol/protocolVersion":")" + version +
+         R"(","io.modelcontextprotocol/clientCapabilities":)" + capabilities + "}}}";
+}
+json::value One(const std::vector<std::string>& sent) {
+  return sent.size() == 1 ? json::parse(sent[0]) : json::value(sent.size());
+}
+
+TEST_F(StreamConnectionTest, DiscoversWithoutAHandshake) {
+  const json::value answer = One(Ask(Modern(1, "server/discover")));
+  const json::object& result = answer.at("result").as_object();
+  EXPECT_EQ(result.at("resultType").as_string(), "complete");
+  EXPECT_EQ(result.at("supportedVersions").as_array().at(0).as_string(), "2026-07-28");
+  EXPECT_EQ(result.at("_meta").at("io.modelcontextprotocol/serverInfo").at("name").as_string(),
+            "tester");
+  EXPECT_TRUE(result.at("ttlMs").is_int64());
+  EXPECT_TRUE(result.at("capabilities")
+                  .at("extensions")
+                  .as_object()
+                  .contains("io.modelcontextprotocol/tasks"));
+}
+
+TEST_F(StreamConnectionTest, StaysOpenToInitializeAfterDiscovery) {
+  Ask(Modern(1, "server/discover"));
+  const auto initialize =
+      R"({"jsonrpc":"2.0","id":2,"method":"initialize","params":{"protocolVersion":"2025-11-25"}})";
+  EXPECT_TRUE(One(Ask(initialize)).as_object().contains("result"));
+}
+
+TEST_F(StreamConnectionTest, RefusesInitializeAfterModernRequests) {
+  Ask(Modern(1, "tools/list"));
+  const json::value answer = One(Ask(
+      R"({"jsonrpc":"2.0","id":2,"method":"initialize","params":{"protocolVersion":"2025-11-25"}})"));
+  EXPECT_EQ(answer.at("error").at("code").as_int64(), kUnsupportedVersion);
+}
+
+TEST_F(StreamConnectionTest, ChecksTheEnvelope) {
+  const auto error = [this](const std::string& message) {
+    return One(Ask(message)).at("error").as_object();
+  };
+  EXPECT_EQ(error(Modern(1, "tools/list", "", "7")).at("code").as_int64(), kInvalidParams);
+  const json::object version = error(Modern(1, "tools/list", "", "{}", "v999"));
+  EXPECT_EQ(version.at("code").as_int64(), kUnsupportedVersion);
+  EXPECT_EQ(version.at("data").at("requested").as_string(), "v999");
+  EXPECT_EQ(error(Modern(1, "initialize")).at("code").as_int64(), kMethodNotFound);
+  EXPECT_EQ(error(Modern(1, "ping")).at("code").as_int64(), kMethodNotFound);
+}
+
+TEST_F(StreamConnectionTest, CancelsModernRequests) {
+  EXPECT_TRUE(Ask(Modern(1, "slow", R"("name":"a")")).empty());
+  EXPECT_EQ(connection_->in_flight(), 1u);
+  EXPECT_TRUE(Ask(R"({"jsonrpc":"2.0","method":"notifications/cancelled",)"
+                  R"("params":{"requestId":1}})")
+                  .empty());
+  EXPECT_EQ(cancelled_, std::vector<std::string>{"a"});
+  EXPECT_EQ(connection_->in_flight(), 0u);
+}
+
+TEST_F(StreamConnectionTest, AsksByAResultInTheModernEra) {
+  const std::string call = R"("name":"ask_name","arguments":{})";
+  const std::string form = R"({"elicitation":{}})";
+  EXPECT_EQ(One(Ask(Modern(1, "tools/call", call))).at("error").at("code").as_int64(),
+            kMissingClientCapability);
+
+  const json::value asked = One(Ask(Modern(2, "tools/call", call, form)));
+  const json::object& result = asked.at("result").as_object();
+  EXPECT_EQ(result.at("resultType").as_string(), "input_required");
+  EXPECT_EQ(result.at("inputRequests").at("who").at("method").as_string(), "elicitation/create");
+  const std::string state(result.at("requestState").as_string());
+
+  const std::string answers =
+      R"(,"inputResponses":{"who":{"action":"accept","content":{"name":"Ada"}}},"requestState":")";
+  const json::value done = One(Ask(Modern(3, "tools/call", call + answers + state + "\"", form)));
+  EXPECT_EQ(done.at("result").at("content").at(0).at("text").as_string(), "Ada, round 1");
+  const json::value forged =
+      One(Ask(Modern(4, "tools/call", call + answers + state + "x\"", form)));
+  EXPECT_EQ(forged.at("error").at("code").as_int64(), kInvalidParams);
+}
+
+TEST_F(StreamConnectionTest, AsksByARequestInTheLegacyEra) {
+  transport_.Receive(
+      R"({"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25",)"
+      R"("capabilities":{"elicitation":{}}}})");
+  const json::value question =
+      One(Ask(R"({"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"ask_name"}})"));
+  EXPECT_EQ(question.at("method").as_string(), "elicitation/create");
+  const std::string id = json::serialize(question.at("id"));
+  EXPECT_TRUE(Ask(R"({"jsonrpc":"2.0","id":"nobody","result":{}})").empty());
+  const json::value done = One(Ask(R"({"jsonrpc":"2.0","id":)" + id +
+                                   R"(,"result":{"action":"accept","content":{"name":"Ada"}}})"));
+  EXPECT_EQ(done.at("id").as_int64(), 1);
+  EXPECT_EQ(done.at("result").at("content").at(0).at("text").as_string(), "Ada, round 1");
+}
+
+TEST_F(StreamConnectionTest, PassesOnThatTheClientCouldNotAnswer) {
+  transport_.Receive(
+      R"({"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25",)"
+      R"("capabilities":{"elicitation":{}}}})");
+  const json::value question =
+      One(Ask(R"({"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"ask_name"}})"));
+  const json::value failed =
+      One(Ask(R"({"jsonrpc":"2.0","id":)" + json::serialize(question.at("id")) +
+              R"(,"error":{"code":-1,"message":"no user"}})"));
+  EXPECT_EQ(failed.at("error").at("message").as_string(), "the client could not answer: no user");
+  EXPECT_EQ(connection_->in_flight(), 0u);
+}
+
+TEST_F(StreamConnectionTest, ForgetsQuestionsOfAWithdrawnRequest) {
+  transport_.Receive(
+      R"({"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25",)"
+      R"("capabilities":{"elicitation":{}}}})");
+  const json::value question =
+      One(Ask(R"({"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"ask_name"}})"));
+  Ask(R"({"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}})");
+  EXPECT_TRUE(Ask(R"({"jsonrpc":"2.0","id":)" + json::serialize(question.at("id")) +
+                  R"(,"result":{"action":"accept","content":{"name":"Ada"}}})")
+                  .empty());
+}
+
+TEST_F(StreamConnectionTest, TellsAGreedyClientWhenToComeBack) {
+  ServerOptions options;
+  options.admission.concurrent_max = 1;
+  Restart(options);
+  Initialize();
+  AskSlow(1, "a");
+  AskSlow(2, "b");
+  const json::value refusal = One(transport_.sent);
+  EXPECT_EQ(refusal.at("id").as_int64(), 2);
+  EXPECT_TRUE(refusal.at("error").at("data").at("retryAfterMs").is_int64());
+  waiting_.find("a")->second.Reply({"done"});
+  AskSlow(3, "c");
+  EXPECT_EQ(connection_->in_flight(), 1u);
+}
+
+TEST_F(StreamConnectionTest, DoesNotWaitForSubscriptionsAtTheEndOfInput) {
+  ServerOptions options;
+  options.changes.tools = true;
+  Restart(options);
+  const json::value acknowledged =
+      One(Ask(Modern(7, "subscriptions/listen", R"("notifications":{"toolsListChanged":true})")));
+  EXPECT_EQ(acknowledged.at("method").as_string(), "notifications/subscriptions/acknowledged");
+  transport_.receiver().OnEndOfInput();
+  EXPECT_EQ(transport_.closes, 1);
 }
 
 }  // namespace
