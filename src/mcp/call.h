@@ -80,7 +80,7 @@ class Responder {
  public:
   explicit Responder(std::shared_ptr<Call> call) : call_(std::move(call)) {}
 
-  void Reply(const Result& result) const { call_->Reply(ToJson(result, context().version)); }
+  void Reply(Result result) const { call_->Reply(ToJson(std::move(result), context().version)); }
   void Fail(const RpcError& error) const { call_->Fail(error); }
   void Fail(const Error& error) const { call_->Fail(ToRpcError(error)); }
   void NeedInput(InputRequired input) const { call_->NeedInput(std::move(input)); }
