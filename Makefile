@@ -95,6 +95,13 @@ check-deep: ## ThreadSanitizer, long fuzzing, soaks; prints a summary for docs/d
 	@$(MAKE) build
 	@JOBS=$(JOBS) dev/check-deep
 
+.PHONY: config-docs
+config-docs: ## writes .env.example and docs/configuration.md from the table of settings
+	@dev/setup build
+	@cmake --preset release
+	@cmake --build --preset release --parallel $(JOBS) --target write_configuration_documents
+	@build/release/bin/write_configuration_documents $(CURDIR)
+
 .PHONY: format
 format: ## rewrites the C++ in the house format
 	@dev/setup lint

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace glovebox {
+
+// Everything `glovebox serve` can be told, as values within their ranges. What each one means, its
+// default and its range stand in setting_table.cc and nowhere else; configuration.h fills this.
+struct ServeSettings {
+  std::string transport;  // "stdio", "http"
+  std::string log_level;  // "error", "warning", "info", "debug"
+
+  std::string host;
+  std::uint64_t port = 0;
+  std::string path;
+  std::string api_token;   // may be empty
+  std::string token_file;  // may be empty
+  std::vector<std::string> allowed_hosts;
+  std::vector<std::string> allowed_origins;
+  std::uint64_t connections_max = 0;
+  std::uint64_t connections_per_peer_max = 0;
+  std::uint64_t sessions_max = 0;
+  std::uint64_t body_bytes_max = 0;
+  std::uint64_t drain_seconds_max = 0;
+
+  std::uint64_t timeout_seconds_default = 0;
+  std::uint64_t timeout_seconds_max = 0;
+  std::uint64_t memory_bytes_default = 0;
+  std::uint64_t memory_bytes_max = 0;
+  std::uint64_t output_chars_max = 0;
+  std::uint64_t code_chars_max = 0;
+  std::uint64_t boxes_max = 0;
+
+  std::uint64_t requests_per_second = 0;  // 0: no limit
+  std::uint64_t burst = 0;
+  std::uint64_t concurrent_max = 0;  // 0: half of boxes_max
+};
+
+}  // namespace glovebox

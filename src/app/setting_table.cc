@@ -1,0 +1,339 @@
+#include "app/setting_table.h"
+
+#include <algorithm>
+#include <charconv>
+#include <utility>
+
+#include "base/text.h"
+
+namespace glovebox {
+namespace {
+
+using Unit = Setting::Unit;
+using Settings = ServeSettings;
+
+constexpr std::uint64_t kMega = 1ull << 20;
+constexpr std::uint64_t kGiga = 1ull << 30;
+
+std::vector<Setting> General() {
+  return {
+      {.name = "transport",
+       .variables = {"SANDBOX_TRANSPORT"},
+       .key = "transport",
+       .target = &Settings::transport,
+       .default_text = "stdio",
+       .choices = {"stdio", "http"},
+       .description = "How clients connect: one client on standard input and output, or any number "
+                      "over Streamable HTTP."},
+      {.name = "log-level",
+       .variables = {"SANDBOX_LOG_LEVEL"},
+       .key = "log_level",
+       .target = &Settings::log_level,
+       .default_text = "info",
+       .choices = {"error", "warning", "info", "debug"},
+       .description = "What is written to standard error; debug adds a line per request."},
+  };
+}
+
+std::vector<Setting> Http() {
+  return {
+      {.name = "host",
+       .variables = {"SANDBOX_HOST"},
+       .key = "http.host",
+       .target = &Settings::host,
+       .default_text = "127.0.0.1",
+       .form = "an address, or a name that resolves to one",
+       .description = "The address to listen on; any but a loopback address needs a token."},
+      {.name = "port",
+       .variables = {"SANDBOX_PORT"},
+       .key = "http.port",
+       .target = &Settings::port,
+       .default_text = "9015",
+       .minimum = 0,
+       .maximum = 65535,
+       .description = "The port to listen on; 0 takes a free one, which the first line names."},
+      {.name = "path",
+       .variables = {"SANDBOX_PATH"},
+       .key = "http.path",
+       .target = &Settings::path,
+       .default_text = "/mcp",
+       .form = "a path that begins with /",
+       .description = "The path of the MCP endpoint."},
+      {.name = "api-token",
+       .variables = {"SANDBOX_API_TOKEN"},
+       .key = "http.api_token",
+       .target = &Settings::api_token,
+       .default_text = "",
+       .form = "32 or more characters without blanks",
+       .secret = true,
+       .description = "The bearer token clients must send."},
+      {.name = "token-file",
+       .variables = {"SANDBOX_API_TOKEN_FILE"},
+       .key = "http.token_file",
+       .target = &Settings::token_file,
+       .default_text = "",
+       .form = "the path of a file",
+       .description = "A file with one `name token` per line, for clients with quotas of their "
+                      "own; others may not read it."},
+      {.name = "allowed-hosts",
+       .variables = {"SANDBOX_ALLOWED_HOSTS"},
+       .key = "http.allowed_hosts",
+       .target = &Settings::allowed_hosts,
+       .default_text = "",
+       .form = "host names without port, separated by commas",
+       .description = "Names clients may call the server by (Host header), besides its own address "
+                      "and localhost."},
+      {.name = "allowed-origins",
+       .variables = {"SANDBOX_ALLOWED_ORIGINS"},
+       .key = "http.allowed_origins",
+       .target = &Settings::allowed_origins,
+       .default_text = "",
+       .form = "origins such as https://app.example.com, separated by commas",
+       .description = "Web pages that may call the server (Origin header), besides those of "
+                      "localhost."},
+      {.name = "max-connections",
+       .variables = {"SANDBOX_MAX_CONNECTIONS"},
+       .key = "http.max_connections",
+       .target = &Settings::connections_max,
+       .default_text = "1024",
+       .minimum = 1,
+       .maximum = 100'000,
+       .description = "Connections open at once; further ones are closed."},
+      {.name = "max-connections-per-peer",
+       .variables = {"SANDBOX_MAX_CONNECTIONS_PER_PEER"},
+       .key = "http.max_connections_per_peer",
+       .target = &Settings::connections_per_peer_max,
+       .default_text = "256",
+       .minimum = 1,
+       .maximum = 100'000,
+       .description = "Connections open at once from one address."},
+      {.name = "max-sessions",
+       .variables = {"SANDBOX_MAX_SESSIONS"},
+       .key = "http.max_sessions",
+       .target = &Settings::sessions_max,
+       .default_text = "1000",
+       .minimum = 1,
+       .maximum = 100'000,
+       .description = "Sessions of clients that open with `initialize`; the longest idle one makes "
+                      "room."},
+      {.name = "max-body",
+       .variables = {"SANDBOX_MAX_BODY_SIZE"},
+       .key = "http.max_body",
+       .target = &Settings::body_bytes_max,
+       .default_text = "16m",
+       .minimum = 64u << 10,
+       .maximum = 256 * kMega,
+       .unit = Unit::kBytes,
+       .description = "The largest request body, beyond which the answer is 413."},
+      {.name = "drain-time",
+       .variables = {"SANDBOX_DRAIN_TIME"},
+       .key = "http.drain_time",
+       .target = &Settings::drain_seconds_max,
+       .default_text = "30",
+       .minimum = 0,
+       .maximum = 3600,
+       .unit = Unit::kSeconds,
+       .description = "How long running requests may finish after SIGTERM."},
+  };
+}
+
+std::vector<Setting> Limits() {
+  return {
+      {.name = "timeout",
+       .variables = {"SANDBOX_TIMEOUT", "SANDBOX_DEFAULT_TIMEOUT"},
+       .key = "limits.timeout",
+       .target = &Settings::timeout_seconds_default,
+       .default_text = "30",
+       .minimum = 1,
+       .maximum = 86'400,
+       .unit = Unit::kSeconds,
+       .description = "The wall time of a run that does not ask for another one."},
+      {.name = "max-timeout",
+       .variables = {"SANDBOX_MAX_TIMEOUT"},
+       .key = "limits.max_timeout",
+       .target = &Settings::timeout_seconds_max,
+       .default_text = "300",
+       .minimum = 1,
+       .maximum = 86'400,
+       .unit = Unit::kSeconds,
+       .description = "The longest wall time a run may ask for."},
+      {.name = "memory",
+       .variables = {"SANDBOX_DEFAULT_MEMORY_LIMIT"},
+       .key = "limits.memory",
+       .target = &Settings::memory_bytes_default,
+       .default_text = "128m",
+       .minimum = 16 * kMega,
+       .maximum = 1024 * kGiga,
+       .unit = Unit::kBytes,
+       .description = "The memory of a run that does not ask for another amount."},
+      {.name = "max-memory",
+       .variables = {"SANDBOX_MAX_MEMORY_LIMIT"},
+       .key = "limits.max_memory",
+       .target = &Settings::memory_bytes_max,
+       .default_text = "4g",
+       .minimum = 16 * kMega,
+       .maximum = 1024 * kGiga,
+       .unit = Unit::kBytes,
+       .description = "The most memory a run may ask for."},
+      {.name = "max-output",
+       .variables = {"SANDBOX_MAX_OUTPUT_SIZE"},
+       .key = "limits.max_output",
+       .target = &Settings::output_chars_max,
+       .default_text = "1048576",
+       .minimum = 1,
+       .maximum = 16 * kMega,
+       .unit = Unit::kCharacters,
+       .description = "What is kept of standard output, and as much again of standard error."},
+      {.name = "max-code",
+       .variables = {"SANDBOX_MAX_CODE_SIZE"},
+       .key = "limits.max_code",
+       .target = &Settings::code_chars_max,
+       .default_text = "100000",
+       .minimum = 1,
+       .maximum = 1'000'000,
+       .unit = Unit::kCharacters,
+       .description = "The longest program that is taken."},
+      {.name = "boxes",
+       .variables = {"SANDBOX_MAX_BOXES"},
+       .key = "limits.boxes",
+       .target = &Settings::boxes_max,
+       .default_text = "16",
+       .minimum = 1,
+       .maximum = 1024,
+       .description = "Runs at the same time; further ones wait their turn."},
+  };
+}
+
+std::vector<Setting> Fairness() {
+  return {
+      {.name = "rate",
+       .variables = {"SANDBOX_RATE_LIMIT"},
+       .key = "fairness.rate",
+       .target = &Settings::requests_per_second,
+       .default_text = "100",
+       .minimum = 0,
+       .maximum = 1'000'000,
+       .unit = Unit::kPerSecond,
+       .description = "Requests one client may make in the long run, 0 for any number; a client is "
+                      "a token, or without tokens an address."},
+      {.name = "burst",
+       .variables = {"SANDBOX_RATE_BURST"},
+       .key = "fairness.burst",
+       .target = &Settings::burst,
+       .default_text = "200",
+       .minimum = 1,
+       .maximum = 1'000'000,
+       .description = "Requests one client may make at once after a rest."},
+      {.name = "max-concurrent",
+       .variables = {"SANDBOX_MAX_CONCURRENT"},
+       .key = "fairness.max_concurrent",
+       .target = &Settings::concurrent_max,
+       .default_text = "0",
+       .minimum = 0,
+       .maximum = 100'000,
+       .description = "Requests of one client in work at once; 0 means half as many as there are "
+                      "boxes."},
+  };
+}
+
+std::vector<Setting> Concatenate() {
+  std::vector<Setting> all;
+  for (std::vector<Setting> part : {General(), Http(), Limits(), Fairness()}) {
+    std::move(part.begin(), part.end(), std::back_inserter(all));
+  }
+  return all;
+}
+
+std::string Quoted(const std::vector<std::string_view>& words) {
+  std::string text;
+  for (const std::string_view word : words) {
+    text += (text.empty() ? "" : word == words.back() ? " or " : ", ") + std::string(word);
+  }
+  return text;
+}
+
+Result<std::uint64_t> ParseNumber(std::string_view text, Unit unit) {
+  if (unit == Unit::kBytes) return ParseSize(text);
+  std::uint64_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || end != text.data() + text.size()) {
+    return Error(Errc::kInvalidArgument, "a whole number");
+  }
+  return number;
+}
+
+std::vector<std::string> SplitList(std::string_view text) {
+  std::vector<std::string> items;
+  for (const std::string_view piece : Split(text, ',')) {
+    if (const std::string_view item = Trim(piece); !item.empty()) items.emplace_back(item);
+  }
+  return items;
+}
+
+}  // namespace
+
+std::string SizeText(std::uint64_t bytes) {
+  for (const auto& [shift, letter] : {std::pair(30, "g"), std::pair(20, "m"), std::pair(10, "k")}) {
+    const std::uint64_t unit = std::uint64_t{1} << shift;
+    if (bytes >= unit && bytes % unit == 0) return std::to_string(bytes / unit) + letter;
+  }
+  return std::to_string(bytes);
+}
+
+std::string_view Setting::section() const {
+  const std::size_t dot = key.find('.');
+  return dot == std::string_view::npos ? std::string_view() : key.substr(0, dot);
+}
+
+std::string Setting::Rule() const {
+  if (!choices.empty()) return Quoted(choices);
+  if (!std::holds_alternative<std::uint64_t ServeSettings::*>(target)) return std::string(form);
+  if (unit == Unit::kBytes) {
+    return "a size such as 128m, from " + SizeText(minimum) + " to " + SizeText(maximum);
+  }
+  std::string rule =
+      "a whole number from " + std::to_string(minimum) + " to " + std::to_string(maximum);
+  if (unit == Unit::kSeconds) rule += " (seconds)";
+  if (unit == Unit::kCharacters) rule += " (characters)";
+  if (unit == Unit::kPerSecond) rule += " (per second)";
+  return rule;
+}
+
+Status Setting::Apply(std::string_view text, ServeSettings& settings) const {
+  if (const auto* list = std::get_if<std::vector<std::string> ServeSettings::*>(&target)) {
+    settings.*(*list) = SplitList(text);
+    return {};
+  }
+  const std::string_view trimmed = Trim(text);
+  if (const auto* member = std::get_if<std::string ServeSettings::*>(&target)) {
+    const bool one_of_them = std::find(choices.begin(), choices.end(), trimmed) != choices.end();
+    if (!choices.empty() && !one_of_them) return Error(Errc::kInvalidArgument, Rule());
+    settings.*(*member) = std::string(trimmed);
+    return {};
+  }
+  const auto number = ParseNumber(trimmed, unit);
+  if (!number || *number < minimum || *number > maximum) {
+    return Error(Errc::kInvalidArgument, Rule());
+  }
+  settings.*std::get<std::uint64_t ServeSettings::*>(target) = *number;
+  return {};
+}
+
+const std::vector<Setting>& SettingTable() {
+  static const std::vector<Setting> table = Concatenate();
+  return table;
+}
+
+const std::vector<VariableWithoutEffect>& VariablesWithoutEffect() {
+  static const std::vector<VariableWithoutEffect> variables = {
+      {"SANDBOX_ENABLE_NETWORK", "false", "boxes have no network"},
+      {"SANDBOX_ENABLE_FILESYSTEM", "true", "code can use files in its box, and no others"},
+      {"SANDBOX_ENABLE_DATA_SCIENCE", "true", "code can import every package that is installed"},
+      {"SANDBOX_ALLOWED_IMPORTS", "", "code can import every module that is installed"},
+      {"SANDBOX_ENABLE_CONTAINER_MODE", "false", "there is no container mode"},
+      {"SANDBOX_CONTAINER_IMAGE", "", "there is no container mode"},
+  };
+  return variables;
+}
+
+}  // namespace glovebox
