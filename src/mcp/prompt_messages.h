@@ -21,17 +21,17 @@ namespace glovebox::mcp {
 
 struct PromptArgument {
   std::string name;
-  std::string description;
+  std::string description = {};
   bool required = false;
 };
 
 struct PromptDefinition {
   static constexpr std::string_view kListKey = "prompts";
   std::string name;
-  std::string title;
-  std::string description;
-  std::vector<PromptArgument> arguments;
-  std::vector<Icon> icons;
+  std::string title = {};
+  std::string description = {};
+  std::vector<PromptArgument> arguments = {};
+  std::vector<Icon> icons = {};
 };
 
 using ListPromptsResult = ListResult<PromptDefinition>;

@@ -20,24 +20,24 @@ namespace glovebox::mcp {
 struct ResourceDefinition {
   static constexpr std::string_view kListKey = "resources";
   std::string uri;
-  std::string name;
-  std::string title;
-  std::string description;
-  std::string mime_type;
-  std::optional<std::uint64_t> size;
-  Annotations annotations;
-  std::vector<Icon> icons;
+  std::string name = {};
+  std::string title = {};
+  std::string description = {};
+  std::string mime_type = {};
+  std::optional<std::uint64_t> size = {};
+  Annotations annotations = {};
+  std::vector<Icon> icons = {};
 };
 
 struct ResourceTemplateDefinition {
   static constexpr std::string_view kListKey = "resourceTemplates";
   std::string uri_template;  // RFC 6570 level 1: test://item/{id}/data
-  std::string name;
-  std::string title;
-  std::string description;
-  std::string mime_type;
-  Annotations annotations;
-  std::vector<Icon> icons;
+  std::string name = {};
+  std::string title = {};
+  std::string description = {};
+  std::string mime_type = {};
+  Annotations annotations = {};
+  std::vector<Icon> icons = {};
 };
 
 using ListResourcesResult = ListResult<ResourceDefinition>;

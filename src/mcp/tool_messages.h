@@ -32,13 +32,13 @@ enum class TaskSupport : std::uint8_t { kNone, kOptional, kRequired };
 struct ToolDefinition {
   static constexpr std::string_view kListKey = "tools";
   std::string name;
-  std::string title;
-  std::string description;
-  boost::json::object input_schema;
-  boost::json::object output_schema;  // empty: the tool gives no structured content
-  ToolAnnotations annotations;
-  std::vector<Icon> icons;
-  boost::json::object meta;                // `_meta`; may be empty
+  std::string title = {};
+  std::string description = {};
+  boost::json::object input_schema = {};
+  boost::json::object output_schema = {};  // empty: the tool gives no structured content
+  ToolAnnotations annotations = {};
+  std::vector<Icon> icons = {};
+  boost::json::object meta = {};           // `_meta`; may be empty
   TaskSupport tasks = TaskSupport::kNone;  // not written: the server decides per call
 };
 
