@@ -68,8 +68,7 @@ class Call {
   // where the carrier has no resumable streams.
   virtual void ReleaseStream(std::chrono::milliseconds retry) = 0;
 
-  // The request's own id, with the type the client gave it; a task's is that of the request it
-  // came from.
+  // The request's own id, with the type the client gave it; in a task, the task's name.
   virtual RequestId id() const = 0;
   virtual const CallContext& context() const = 0;
 };

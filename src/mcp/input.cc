@@ -70,6 +70,22 @@ json::object RequiredCapability(const InputRequest& request) {
       request);
 }
 
+json::object ToJson(const InputRequest& request, ProtocolVersion version) {
+  return {{"method", MethodOf(request)}, {"params", ParamsOf(request, version)}};
+}
+
+json::object UndeclaredFor(const InputRequired& input, const ClientCapabilities& capabilities) {
+  json::object undeclared;
+  for (const auto& [key, request] : input.requests) {
+    if (IsDeclared(request, capabilities)) continue;
+    for (const auto& [name, needed] : RequiredCapability(request)) {
+      json::value& known = undeclared.emplace(name, json::object()).first->value();
+      for (const auto& part : needed.get_object()) known.get_object().insert(part);
+    }
+  }
+  return undeclared;
+}
+
 const json::object* InputResponses::Find(std::string_view key) const {
   const json::value* answer = answers_.if_contains(key);
   return answer != nullptr ? answer->if_object() : nullptr;

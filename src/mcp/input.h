@@ -47,12 +47,18 @@ bool IsDeclared(const InputRequest& request, const ClientCapabilities& capabilit
 // The capability that `request` needs, as in -32021's data: {"sampling": {}}.
 boost::json::object RequiredCapability(const InputRequest& request);
 
+// As in `inputRequests`: {"method": ..., "params": ...}.
+boost::json::object ToJson(const InputRequest& request, ProtocolVersion version);
+
 // Questions by key, and what the handler wants to remember until they are answered. `state` travels
 // through the client in the modern era: it is signed (request_state.h), not secret.
 struct InputRequired {
   std::map<std::string, InputRequest> requests;
   std::string state;
 };
+// What the questions need and the client did not declare, as in -32021's data; empty when nothing.
+boost::json::object UndeclaredFor(const InputRequired& input,
+                                  const ClientCapabilities& capabilities);
 
 // The answers of one round by key, as the client sent them: hostile JSON.
 class InputResponses {
