@@ -19,14 +19,14 @@ namespace json = boost::json;
 
 mcp::CallToolResult ToResult(json::object document) {
   mcp::CallToolResult result;
-  result.text.push_back(mcp::WriteJson(document));
+  result.content.push_back(mcp::Text(mcp::WriteJson(document)));
   result.structured_content = std::move(document);
   return result;
 }
 
 mcp::CallToolResult ToResult(const Error& error) {
   mcp::CallToolResult result;
-  result.text.push_back(error.message());
+  result.content.push_back(mcp::Text(error.message()));
   result.is_error = true;
   return result;
 }
@@ -48,7 +48,7 @@ bool IsBlank(std::string_view code) {
 // One execution on behalf of one call. Lives as long as the executor may call back.
 class Run final : public ExecutionObserver, public std::enable_shared_from_this<Run> {
  public:
-  Run(ExecuteCodeArguments arguments, ToolResponder responder)
+  Run(ExecuteCodeArguments arguments, mcp::ToolResponder responder)
       : arguments_(std::move(arguments)), responder_(std::move(responder)) {}
 
   void Start(Executor& executor, const boost::asio::any_io_executor& io) {
@@ -78,7 +78,7 @@ class Run final : public ExecutionObserver, public std::enable_shared_from_this<
   }
 
   const ExecuteCodeArguments arguments_;
-  const ToolResponder responder_;
+  const mcp::ToolResponder responder_;
   std::shared_ptr<OutputProgress> progress_;  // null when nobody wants it
 };
 
@@ -91,7 +91,7 @@ ExecuteCodeTool::ExecuteCodeTool(boost::asio::any_io_executor io, Executor& exec
       options_(options),
       definition_(ExecuteCodeDefinition(options)) {}
 
-void ExecuteCodeTool::Call(const json::object& arguments, ToolResponder responder) {
+void ExecuteCodeTool::Call(const json::object& arguments, mcp::ToolResponder responder) {
   auto parsed = ReadExecuteCodeArguments(arguments, options_);
   if (!parsed) return responder.Reply(ToResult(parsed.error()));
   const std::string& code = parsed->request.code;

@@ -10,7 +10,7 @@
 
 #include "base/result.h"
 #include "executor/executor.h"
-#include "tools/tool.h"
+#include "mcp/tool_registry.h"
 
 namespace glovebox {
 
@@ -27,14 +27,14 @@ struct ExecuteCodeOptions {
 //
 // What the program did, a failure or a timeout included, is a normal result (is_error false,
 // success false). is_error is for arguments that break the schema.
-class ExecuteCodeTool final : public Tool {
+class ExecuteCodeTool final : public mcp::Tool {
  public:
   // `executor` must outlive every call; `io` is where timers for progress run.
   ExecuteCodeTool(boost::asio::any_io_executor io, Executor& executor,
                   ExecuteCodeOptions options = {});
 
   const mcp::ToolDefinition& definition() const override { return definition_; }
-  void Call(const boost::json::object& arguments, ToolResponder responder) override;
+  void Call(const boost::json::object& arguments, mcp::ToolResponder responder) override;
 
  private:
   boost::asio::any_io_executor io_;

@@ -9,6 +9,7 @@
 #include <boost/json/parse.hpp>
 #include <gtest/gtest.h>
 
+#include "mcp/fake_call.h"
 #include "mcp/json_writer.h"
 
 namespace glovebox {
@@ -45,27 +46,10 @@ class FakeExecutor final : public Executor {
   std::vector<std::shared_ptr<Run>> runs;
 };
 
-// What a client would see of one call.
-class FakeCall final : public mcp::Call {
- public:
-  void Reply(json::object result) override { replies.push_back(std::move(result)); }
-  void Fail(const mcp::RpcError& error) override { failures.push_back(error.message); }
-  void OnCancel(std::function<void()> hook) override { cancel_hook = std::move(hook); }
-  bool wants_progress() const override { return progress_wanted; }
-  void Report(const mcp::Progress& progress) override { reports.push_back(progress); }
-  mcp::ProtocolVersion version() const override { return mcp::kNewestVersion; }
-
-  std::vector<json::object> replies;
-  std::vector<std::string> failures;
-  std::function<void()> cancel_hook;
-  std::vector<mcp::Progress> reports;
-  bool progress_wanted = false;
-};
-
 class ExecuteCodeToolTest : public testing::Test {
  protected:
   void Call(std::string_view arguments) {
-    tool_.Call(json::parse(arguments).get_object(), ToolResponder(call_));
+    tool_.Call(json::parse(arguments).get_object(), mcp::ToolResponder(call_));
   }
   FakeExecutor::Run& run() { return *executor_.runs.back(); }
   void Finish(Outcome outcome) { run().done(std::move(outcome)); }
@@ -90,7 +74,7 @@ class ExecuteCodeToolTest : public testing::Test {
   boost::asio::io_context context_;
   FakeExecutor executor_;
   ExecuteCodeTool tool_{context_.get_executor(), executor_};
-  std::shared_ptr<FakeCall> call_ = std::make_shared<FakeCall>();
+  std::shared_ptr<mcp::FakeCall> call_ = std::make_shared<mcp::FakeCall>();
 };
 
 TEST_F(ExecuteCodeToolTest, RunsCodeWithTheDefaults) {
@@ -265,25 +249,6 @@ TEST_F(ExecuteCodeToolTest, DescribesEveryKeyItReturns) {
     EXPECT_TRUE(described.contains(member.key())) << member.key();
   }
   EXPECT_EQ(described.size(), structured().size());
-}
-
-TEST(ToolSetTest, ListsAndCallsItsTools) {
-  boost::asio::io_context context;
-  FakeExecutor executor;
-  ToolSet tools;
-  tools.Add(std::make_unique<ExecuteCodeTool>(context.get_executor(), executor));
-  mcp::Router router;
-  tools.Register(router);
-  const auto ask = [&](std::string_view method, std::string_view params) {
-    auto call = std::make_shared<FakeCall>();
-    (*router.Find(method))(json::parse(params).get_object(), call);
-    return call;
-  };
-  EXPECT_EQ(ask("tools/list", "{}")->replies.at(0).at("tools").at(0).at("name"), "execute_code");
-  EXPECT_EQ(ask("tools/list", R"({"cursor":""})")->failures.at(0), "Unknown cursor: ");
-  EXPECT_EQ(ask("tools/call", R"({"name":"nope"})")->failures.at(0), "Unknown tool: nope");
-  ask("tools/call", R"({"name":"execute_code","arguments":{"code":"1"}})");
-  EXPECT_EQ(executor.runs.size(), 1u);
 }
 
 }  // namespace

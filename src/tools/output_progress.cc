@@ -20,7 +20,7 @@ std::size_t IncompleteSuffix(std::string_view text) {
 }  // namespace
 
 OutputProgress::OutputProgress(const boost::asio::any_io_executor& executor,
-                               ToolResponder responder)
+                               mcp::ToolResponder responder)
     : responder_(std::move(responder)), timer_(executor) {}
 
 void OutputProgress::Add(std::string_view bytes) {

@@ -10,7 +10,7 @@
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/steady_timer.hpp>
 
-#include "tools/tool.h"
+#include "mcp/tool_registry.h"
 
 namespace glovebox {
 
@@ -18,13 +18,14 @@ namespace glovebox {
 // printed so far as `progress`. Bounded twice: at most one report per kInterval, with at most
 // kMessageBytesMax of text. What is printed faster is skipped, oldest first; the result has it all.
 //
-// Thread rule: the session's thread. Held by a shared_ptr, because its timer refers to it.
+// Thread rule: the thread of the server's io_context. Held by a shared_ptr, because its timer
+// refers to it.
 class OutputProgress : public std::enable_shared_from_this<OutputProgress> {
  public:
   static constexpr std::chrono::milliseconds kInterval{100};
   static constexpr std::size_t kMessageBytesMax = 4096;
 
-  OutputProgress(const boost::asio::any_io_executor& executor, ToolResponder responder);
+  OutputProgress(const boost::asio::any_io_executor& executor, mcp::ToolResponder responder);
 
   void Add(std::string_view bytes);
 
@@ -34,7 +35,7 @@ class OutputProgress : public std::enable_shared_from_this<OutputProgress> {
  private:
   void Report();
 
-  ToolResponder responder_;
+  mcp::ToolResponder responder_;
   boost::asio::steady_timer timer_;
   bool waiting_ = false;  // the timer runs
   std::string pending_;   // not reported yet; may end inside a code point
