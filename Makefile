@@ -70,6 +70,12 @@ test: ## all tests: the release build, then the sanitized one
 	@$(call build,dev)
 	@ctest --preset dev --parallel $(JOBS)
 
+.PHONY: conformance
+conformance: ## the official MCP conformance suites, against a fixture and against glovebox itself
+	@dev/setup build test
+	@$(MAKE) build
+	@ctest --preset release --label-regex conformance --verbose
+
 .PHONY: bench
 bench: ## what an execution costs, as ratios to bare python of the same run
 	@dev/setup build bench
@@ -77,6 +83,15 @@ bench: ## what an execution costs, as ratios to bare python of the same run
 	@cmake --build --preset release --parallel $(JOBS) --target bench_execution
 	@mkdir -p build/bench
 	@build/release/bin/bench_execution $(CURDIR)/build/bin/glovebox build/bench/results.json $(ROUNDS)
+
+# A registry entry names its owner and where the bundle lies: MCPB_NAME=io.github.you/glovebox
+# MCPB_URL=https://.../glovebox.mcpb
+.PHONY: mcpb
+mcpb: ## the programs as an MCP bundle, build/glovebox.mcpb, and its registry entry, build/server.json
+	@dev/setup build test
+	@$(MAKE) build
+	@dev/make_mcpb.py build/bin build $(if $(MCPB_NAME),--name '$(MCPB_NAME)') \
+	  $(if $(MCPB_URL),--url '$(MCPB_URL)')
 
 # The rows come as they are measured; the whole table stays in build/audit.
 .PHONY: audit
