@@ -36,10 +36,11 @@ class FakeCall final : public Call {
   }
   std::shared_ptr<Call> ContinueAsTask() override { return task; }
   void ReleaseStream(std::chrono::milliseconds) override {}
-  RequestId id() const override { return std::int64_t{1}; }
+  RequestId id() const override { return request_id; }
   const CallContext& context() const override { return call_context; }
 
   CallContext call_context;
+  RequestId request_id = std::int64_t{1};
   bool progress_wanted = false;
   std::shared_ptr<Call> task;  // what ContinueAsTask returns
 

@@ -49,6 +49,20 @@ TEST(InputTest, KnowsWhichCapabilityAQuestionNeeds) {
   check(RootsRequest{}, &ClientCapabilities::roots, R"({"roots":{}})");
 }
 
+TEST(InputTest, NamesAllThatIsMissingTogether) {
+  InputRequired input;
+  input.requests = {{"a", FormElicitation{}}, {"b", UrlElicitation{}}, {"c", RootsRequest{}}};
+  ClientCapabilities capabilities;
+  EXPECT_EQ(WriteJson(UndeclaredFor(input, capabilities)),
+            R"({"elicitation":{"form":{},"url":{}},"roots":{}})");
+  capabilities.elicitation_form = capabilities.roots = true;
+  EXPECT_EQ(WriteJson(UndeclaredFor(input, capabilities)), R"({"elicitation":{"url":{}}})");
+  capabilities.elicitation_url = true;
+  EXPECT_TRUE(UndeclaredFor(input, capabilities).empty());
+  EXPECT_EQ(WriteJson(ToJson(RootsRequest{}, kModernVersion)),
+            R"({"method":"roots/list","params":{}})");
+}
+
 TEST(InputTest, ReadsAnswersThatMayBeAnything) {
   const InputResponses answers(
       json::parse(R"({"yes":{"action":"accept","content":{"a":1}},"no":{"action":"decline"},)"
