@@ -11,7 +11,7 @@
 namespace glovebox::mcp {
 
 // One event of a stream.
-struct SseEvent {
+struct ServerSentEvent {
   std::string type;  // "message" when the stream did not say
   std::string data;  // its lines joined by newlines; may be empty
 };
@@ -31,7 +31,7 @@ class SseReader {
   void Append(std::string_view bytes);
 
   // The next whole event, or nothing until more bytes arrive. kLimit once a bound was passed.
-  Result<std::optional<SseEvent>> Next();
+  Result<std::optional<ServerSentEvent>> Next();
 
   // The last event id the stream gave, for resuming it; it counts from the end of its event. The
   // bound on its length is kIdBytesMax: a longer one is passed over.

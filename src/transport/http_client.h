@@ -69,7 +69,7 @@ class HttpClient {
   class Fetch;
 
   HttpClient(boost::asio::io_context& context, HttpUrl server, HttpClientOptions options = {});
-  ~HttpClient();  // cancels everything
+  ~HttpClient();  // fetches under way go on: they are their owners'
   HttpClient(const HttpClient&) = delete;
   HttpClient& operator=(const HttpClient&) = delete;
 
