@@ -77,12 +77,15 @@ conformance: ## the official MCP conformance suites, against a fixture and again
 	@ctest --preset release --label-regex conformance --verbose
 
 .PHONY: bench
-bench: ## what an execution costs, as ratios to bare python of the same run
+bench: ## what an execution costs, and what the protocol costs, beside others in the same run
 	@dev/setup build bench
 	@$(MAKE) build
-	@cmake --build --preset release --parallel $(JOBS) --target bench_execution
+	@cmake --build --preset release --parallel $(JOBS) \
+	  --target bench_execution beast_hello drive_stdio conformance_fixture
 	@mkdir -p build/bench
 	@build/release/bin/bench_execution $(CURDIR)/build/bin/glovebox build/bench/results.json $(ROUNDS)
+	@/usr/bin/python3 -B bench/bench_protocol.py build/release/bin $(CURDIR)/build/bin/glovebox \
+	  build/bench/protocol.json
 
 # A registry entry names its owner and where the bundle lies: MCPB_NAME=io.github.you/glovebox
 # MCPB_URL=https://.../glovebox.mcpb
