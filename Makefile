@@ -90,7 +90,7 @@ bench: ## what an execution costs, and what the protocol costs, beside others in
 # A registry entry names its owner and where the bundle lies: MCPB_NAME=io.github.you/glovebox
 # MCPB_URL=https://.../glovebox.mcpb
 .PHONY: mcpb
-mcpb: ## the programs as an MCP bundle, build/glovebox.mcpb, and its registry entry, build/server.json
+mcpb: ## an MCP bundle, build/glovebox.mcpb, and its registry entry, build/server.json
 	@dev/setup build test
 	@$(MAKE) build
 	@dev/make_mcpb.py build/bin build $(if $(MCPB_NAME),--name '$(MCPB_NAME)') \

@@ -2,9 +2,9 @@
 
     bench_protocol.py PROGRAMS GLOVEBOX RESULTS.json [SECONDS]
 
-PROGRAMS is the folder of beast_hello, conformance_fixture and drive_stdio; GLOVEBOX the product. Every
-server is loaded in turn, round after round, so that a noisy machine is noisy for all of them; the figures
-are medians over the rounds. Exits 1 when a bar is missed.
+PROGRAMS is the folder of beast_hello, conformance_fixture and drive_stdio; GLOVEBOX the product.
+Every server is loaded in turn, round after round, so that a noisy machine is noisy for all of them;
+the figures are medians over the rounds. Exits 1 when a bar is missed.
 """
 
 import contextlib
@@ -20,7 +20,8 @@ import tempfile
 import time
 
 BENCH = os.path.dirname(os.path.abspath(__file__))
-EVERYTHING = os.path.join(BENCH, "node_modules/@modelcontextprotocol/server-everything/dist/index.js")
+EVERYTHING = os.path.join(BENCH, "node_modules/@modelcontextprotocol/server-everything",
+                          "dist/index.js")
 ROUNDS = 3
 CONNECTIONS = (1, 16, 64)
 STDIO_IN_FLIGHT = 10
@@ -263,8 +264,8 @@ def report(web, stdio, first, memory, bars):
         print(f"{name:42}{row['rps']:9.0f}/s {row['p50_ms']:8.3f} {row['p99_ms']:8.3f}")
     print(f"\nfirst reply of `glovebox serve`: p50 {first['p50_ms']:.1f} ms, "
           f"p99 {first['p99_ms']:.1f} ms")
-    print(f"memory of `glovebox serve` without boxes: {memory['server_rss'] / MEGA:.1f} MB resident, "
-          f"{memory['server_own'] / MEGA:.1f} MB its own; "
+    print(f"memory of `glovebox serve` without boxes: {memory['server_rss'] / MEGA:.1f} MB, "
+          f"{memory['server_own'] / MEGA:.1f} its own; "
           + "; ".join(f"{other['name']} {other['rss'] / MEGA:.1f} MB, {other['own'] / MEGA:.1f} own"
                       for other in memory["others"]))
     print()

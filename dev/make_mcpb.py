@@ -3,9 +3,9 @@
 
     dev/make_mcpb.py PROGRAMS OUTPUT [--name NAME] [--url URL]
 
-PROGRAMS is the folder of glovebox and glovebox-python. OUTPUT gets glovebox.mcpb, and server.json with
-the bundle's checksum. A registry takes names and addresses of their owner only: NAME is in reverse-DNS
-form (io.github.you/glovebox), URL is where the bundle will be found.
+PROGRAMS is the folder of glovebox and glovebox-python. OUTPUT gets glovebox.mcpb, and server.json
+with the bundle's checksum. A registry takes names and addresses of their owner only: NAME is in
+reverse-DNS form (io.github.you/glovebox), URL is where the bundle will be found.
 """
 
 import argparse

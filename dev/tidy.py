@@ -71,8 +71,8 @@ REGISTRY_HOSTS = re.compile("|".join(
 
 CPP = (".h", ".cc")
 CODE = CPP + (".c", ".py", ".sh", ".js", ".mjs", ".ts", ".cmake")
-CODE_NAMES = {"CMakeLists.txt", "Makefile", "setup", "pre-commit", "check-deep", "run", "npm_install",
-              "node"}
+CODE_NAMES = {"CMakeLists.txt", "Makefile", "setup", "pre-commit", "check-deep", "run",
+              "npm_install", "node"}
 GENERATED = "embedded/"  # data of policies/ as headers (cmake/embed.cmake): no layer, no includes
 FOLDER_FILES = {"CMakeLists.txt", "README.md"}  # may stand in src/ folders that are no layer
 SNAKE_CASE = re.compile(r"_{0,2}[a-z0-9]+(_+[a-z0-9]+)*_{0,2}(\.[a-z0-9]+)+")

@@ -2,10 +2,10 @@
 
     run_conformance.py --results FOLDER [--baseline FILE] -- SERVER ARGUMENT...
 
-SERVER must listen on a loopback port of its own choice and write its address (http://...) to standard
-error. Without a baseline a single check that failed, warned or was skipped fails the run. A baseline
-lists the checks that may fail, by run and scenario; one that passes after all is stale and fails the
-run as well; warnings and skipped checks are then shown only.
+SERVER must listen on a loopback port of its own choice and write its address (http://...) to
+standard error. Without a baseline a single check that failed, warned or was skipped fails the run.
+A baseline lists the checks that may fail, by run and scenario; one that passes after all is stale
+and fails the run as well; warnings and skipped checks are then shown only.
 A scenario that the suite offers and that did not run fails it, too.
 """
 
@@ -127,7 +127,7 @@ def run_suite(run, url, results):
                        stdout=output, stderr=output, timeout=SUITE_SECONDS_MAX)
     done = read_checks(folder) if os.path.isdir(folder) else {}
     listed.update({name: True for name in done if name not in listed})
-    missing = [{"id": "ran", "status": "FAILURE", "errorMessage": "the scenario did not run to its end"}]
+    missing = [{"id": "ran", "status": "FAILURE", "errorMessage": "it did not run to its end"}]
     return {name: Scenario(required, done.get(name) or missing)
             for name, required in listed.items()}
 

@@ -69,7 +69,8 @@ describe('a token', { timeout: 60_000 }, () => {
       await assert.rejects(open(transport({}), mode, era), /401|unauthori[sz]ed/i);
       await assert.rejects(open(transport({ Authorization: `Bearer ${token}x` }), mode, era),
         /401|unauthori[sz]ed/i);
-      const { client, call } = await open(transport({ Authorization: `Bearer ${token}` }), mode, era);
+      const right = transport({ Authorization: `Bearer ${token}` });
+      const { client, call } = await open(right, mode, era);
       const { structuredContent } = await call('execute_code', { code: 'print(2+2)' });
       assert.equal(structuredContent.stdout, '4\n');
       await client.close();

@@ -1,4 +1,4 @@
-// What the tests with real clients share: the program, servers it runs, and a look at its processes.
+// What the tests with real clients share: the program as a server, and a look at its processes.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';

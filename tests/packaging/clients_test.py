@@ -1,4 +1,4 @@
-"""docs/clients.md as its readers use it: every block has its client's shape, every server answers."""
+"""docs/clients.md as its readers use it: every block has its client's shape, the servers answer."""
 
 import http.client
 import json
