@@ -16,11 +16,11 @@ struct JsonLimits {
 };
 
 // Strict JSON from hostile bytes: one document, nothing after it but white space, valid UTF-8, no
-// key twice in one object. Time is O(n log n) for any input; memory is bounded by the limits and
-// the length of `text`.
+// key twice in one object. Numbers are the nearest there is: integers of 64 bits, else doubles.
+// Time is O(n log n) for any input; memory is bounded by the limits and the length of `text`.
 //
-// Errors: kInvalidArgument is not JSON; kLimit is JSON that we will not take (a limit, or a
-// duplicate key).
+// Errors: kInvalidArgument is not JSON; kLimit is JSON that we will not take (a limit, a duplicate
+// key, a number beyond the largest double).
 Result<boost::json::value> ReadJson(std::string_view text, const JsonLimits& limits);
 
 }  // namespace glovebox::mcp
