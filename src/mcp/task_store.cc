@@ -378,14 +378,14 @@ void TaskStore::WaitForExpiry() {
       [this, alive = std::weak_ptr(alive_)](const boost::system::error_code& error) {
         if (error || alive.expired()) return;
         while (!by_age_.empty() && by_age_.front()->expires() <= steady_clock::now()) {
-          Forget(by_age_.front());
+          ForgetOldest();
         }
         if (!by_age_.empty()) WaitForExpiry();
       });
 }
 
-void TaskStore::Forget(const std::shared_ptr<Task>& oldest) {
-  const std::shared_ptr<Task> task = oldest;
+void TaskStore::ForgetOldest() {
+  const std::shared_ptr<Task> task = std::move(by_age_.front());
   by_age_.pop_front();
   tasks_.erase(task->id());
   if (--count_by_client_[task->principal()] == 0) count_by_client_.erase(task->principal());

@@ -71,7 +71,7 @@ class TaskStore {
   // The task that `call` asks for; null when it has been refused.
   std::shared_ptr<Task> Claim(const std::string& id, Call& call) const;
   void WaitForExpiry();
-  void Forget(const std::shared_ptr<Task>& task);
+  void ForgetOldest();
 
   const boost::asio::any_io_executor executor_;
   const TaskOptions options_;

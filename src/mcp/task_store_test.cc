@@ -55,7 +55,7 @@ class TaskStoreTest : public testing::Test {
 
   std::shared_ptr<FakeCall> Request(const char* method, const std::string& params,
                                     const CallContext& context) {
-    const auto call = std::make_shared<FakeCall>(kModernVersion);
+    auto call = std::make_shared<FakeCall>(kModernVersion);
     call->call_context = context;
     Ask(router_, method, params, call);
     EXPECT_EQ(call->replies.size() + call->failures.size(), 1u) << method;
