@@ -1,5 +1,8 @@
 #pragma once
 
+#include <chrono>
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -20,7 +23,15 @@ namespace glovebox::mcp {
 // names the place: "result.tools[3].name must be a string". Unknown members are passed over; known
 // ones of the wrong type are errors, also where they are optional.
 
-// Reads the result of one method; specialised for every result below.
+// One page of a list of tools, resources, templates or prompts.
+template <typename Definition>
+struct ListPage {
+  std::vector<Definition> items;
+  std::optional<std::string> next_cursor;
+  CacheHint cache;
+};
+
+// Reads the result of one method; specialised for each of those below.
 template <typename ResultType>
 Result<ResultType> ResultFromJson(const boost::json::object& result);
 
@@ -29,21 +40,23 @@ Result<InitializeResult> ResultFromJson(const boost::json::object& result);
 template <>
 Result<DiscoverResult> ResultFromJson(const boost::json::object& result);  // versions we know only
 template <>
-Result<ListToolsResult> ResultFromJson(const boost::json::object& result);
+Result<ListPage<ToolDefinition>> ResultFromJson(const boost::json::object& result);
 template <>
 Result<CallToolResult> ResultFromJson(const boost::json::object& result);
 template <>
-Result<ListResourcesResult> ResultFromJson(const boost::json::object& result);
+Result<ListPage<ResourceDefinition>> ResultFromJson(const boost::json::object& result);
 template <>
-Result<ListResourceTemplatesResult> ResultFromJson(const boost::json::object& result);
+Result<ListPage<ResourceTemplateDefinition>> ResultFromJson(const boost::json::object& result);
 template <>
 Result<ReadResourceResult> ResultFromJson(const boost::json::object& result);
 template <>
-Result<ListPromptsResult> ResultFromJson(const boost::json::object& result);
+Result<ListPage<PromptDefinition>> ResultFromJson(const boost::json::object& result);
 template <>
 Result<GetPromptResult> ResultFromJson(const boost::json::object& result);
 template <>
 Result<CompleteResult> ResultFromJson(const boost::json::object& result);
+template <>
+Result<EmptyResult> ResultFromJson(const boost::json::object& result);  // whatever it holds
 
 // What a server can do, from `initialize` or `server/discover`.
 struct ServerCapabilities {
@@ -60,8 +73,8 @@ struct ServerCapabilities {
 };
 Result<ServerCapabilities> ServerCapabilitiesFromJson(const boost::json::object& capabilities);
 
-// Of `_meta` in a modern result; empty when it does not say.
-Result<Implementation> ServerInfoFromMeta(const boost::json::object& result);
+// Who answered, from `_meta` of a modern result; empty when it does not say.
+Implementation ServerInfoFromMeta(const boost::json::object& result);
 
 // The params of notifications/progress and notifications/message.
 struct ProgressReport {
@@ -81,8 +94,8 @@ struct TaskStatus {
 };
 Result<TaskStatus> TaskStatusFromJson(const boost::json::object& result);
 
-// A JSON-RPC error object, and as an Error for a caller: "the server answered error -32602: ...".
-RpcError RpcErrorFromJson(const boost::json::value& error);
+// An error answer for a caller: "the server answered error -32602: ...". kUnsupported when the
+// server does not know the method, kInvalidArgument otherwise.
 Error ToError(const RpcError& error);
 
 // A piece of a server's text for a message to people: quoted, cut, control characters escaped.

@@ -54,18 +54,7 @@ Message ReadResponse(json::object& object, IdMember id) {
   if (!id.id) return Invalid(std::nullopt, kInvalidRequest, "a response without a usable \"id\"");
   if (result != nullptr) return Response{std::move(*id.id), std::move(*result)};
 
-  RpcError rpc_error;
-  if (const json::object* fields = error->if_object()) {
-    if (const json::value* code = fields->if_contains("code"); code && code->is_int64()) {
-      rpc_error.code = static_cast<int>(code->get_int64());
-    }
-    if (const json::value* message = fields->if_contains("message");
-        message && message->is_string()) {
-      rpc_error.message = std::string(message->get_string());
-    }
-    if (const json::value* data = fields->if_contains("data")) rpc_error.data = *data;
-  }
-  return Response{std::move(*id.id), std::move(rpc_error)};
+  return Response{std::move(*id.id), RpcErrorFromJson(*error)};
 }
 
 Message ReadMessage(json::value& value) {
@@ -87,6 +76,20 @@ Message ReadMessage(json::value& value) {
 RpcError ToRpcError(const Error& error) {
   const int code = error.code() == Errc::kInvalidArgument ? kInvalidParams : kInternalError;
   return {code, error.message(), std::nullopt};
+}
+
+RpcError RpcErrorFromJson(const json::value& error) {
+  RpcError result;
+  const json::object* fields = error.if_object();
+  if (fields == nullptr) return result;
+  if (const json::value* code = fields->if_contains("code"); code && code->is_int64()) {
+    result.code = static_cast<int>(code->get_int64());
+  }
+  if (const json::value* message = fields->if_contains("message"); message && message->is_string()) {
+    result.message = std::string(message->get_string());
+  }
+  if (const json::value* data = fields->if_contains("data")) result.data = *data;
+  return result;
 }
 
 std::variant<Message, Batch> ParseMessage(std::string_view text, const ParseLimits& limits) {

@@ -40,6 +40,9 @@ struct RpcError {
 // The one place where our errors get a JSON-RPC code.
 RpcError ToRpcError(const Error& error);
 
+// A peer's error object; what is missing or of the wrong type stays as it is by default.
+RpcError RpcErrorFromJson(const boost::json::value& error);
+
 struct Request {
   RequestId id;
   std::string method;

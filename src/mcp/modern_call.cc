@@ -1,6 +1,5 @@
 #include "mcp/modern_call.h"
 
-#include <array>
 #include <utility>
 
 #include <boost/json/array.hpp>
@@ -9,14 +8,6 @@ namespace glovebox::mcp {
 namespace {
 
 namespace json = boost::json;
-
-constexpr std::string_view kCapabilitiesKey = "io.modelcontextprotocol/clientCapabilities";
-constexpr std::string_view kClientInfoKey = "io.modelcontextprotocol/clientInfo";
-constexpr std::string_view kLogLevelKey = "io.modelcontextprotocol/logLevel";
-constexpr std::string_view kServerInfoKey = "io.modelcontextprotocol/serverInfo";
-
-// The methods that may be answered with a question.
-constexpr std::array<std::string_view, 3> kMayAsk = {"tools/call", "prompts/get", "resources/read"};
 
 std::string MetaField(std::string_view key) { return "_meta[\"" + std::string(key) + "\"]"; }
 
@@ -50,9 +41,9 @@ class ModernCall final : public PendingCall {
 
   void NeedInput(InputRequired input) override {
     if (!open()) return;
-    bool may_ask = false;
-    for (const std::string_view method : kMayAsk) may_ask = may_ask || method == origin().method;
-    if (!may_ask) return Fail({kInternalError, origin().method + " cannot ask the client"});
+    if (!MayAskBack(origin().method)) {
+      return Fail({kInternalError, origin().method + " cannot ask the client"});
+    }
     json::object requests;
     json::object missing;
     for (const auto& [key, request] : input.requests) {

@@ -8,17 +8,12 @@
 
 #include "mcp/jsonrpc.h"
 #include "mcp/lifecycle_messages.h"
+#include "mcp/modern_names.h"
 #include "mcp/pending_call.h"
 
 namespace glovebox::mcp {
 
 // The modern era, request by request: each one carries an envelope in `params._meta`.
-
-inline constexpr int kHeaderMismatch = -32020;
-inline constexpr int kMissingClientCapability = -32021;
-inline constexpr int kUnsupportedVersion = -32022;
-
-inline constexpr std::string_view kVersionKey = "io.modelcontextprotocol/protocolVersion";
 
 struct Envelope {
   std::string version;  // as claimed; may be one we do not serve
