@@ -28,16 +28,15 @@ constexpr std::size_t kChunkHeadBytesMin = 5;
 
 // What makes `codings` not simply "chunked", as a refusal.
 HttpRefusal JudgeTransferCoding(std::string_view codings) {
-  const http::token_list list(codings);
-  const auto count = std::distance(list.begin(), list.end());
-  const bool chunked = std::any_of(list.begin(), list.end(), [](std::string_view coding) {
-    return boost::beast::iequals(coding, "chunked");
-  });
-  const bool chunked_last =
-      chunked && boost::beast::iequals(*std::next(list.begin(), count - 1), "chunked");
-  if (count == 0 || (chunked && !chunked_last)) {
-    return {400, "Transfer-Encoding: chunked must be the last coding, and there but once"};
+  static const HttpRefusal kNotLast{400, "Transfer-Encoding: chunked must be the last, and once"};
+  bool any = false;
+  bool chunked = false;
+  for (const auto coding : http::token_list(codings)) {
+    any = true;
+    if (chunked) return kNotLast;
+    chunked = boost::beast::iequals(coding, "chunked");
   }
+  if (!any) return kNotLast;
   return {501, "Transfer-Encoding: only chunked is understood"};
 }
 
@@ -46,8 +45,16 @@ bool NamesAnotherVersion(std::string_view line) {
   line = line.substr(0, line.find('\r'));
   const std::string_view version = line.substr(line.rfind(' ') + 1);
   const auto digit = [](char c) { return c >= '0' && c <= '9'; };
+  if (version == "HTTP/1.1" || version == "HTTP/1.0") return false;  // it is the line that is odd
   return version.size() == 8 && version.starts_with("HTTP/") && digit(version[5]) &&
          version[6] == '.' && digit(version[7]);
+}
+
+// Of a client that ends its lines with LF alone: Beast would wait for a CR.
+bool HasBareLineFeed(std::string_view input) {
+  if (input.starts_with("\r\n")) input.remove_prefix(2);  // the end of the chunk before
+  const std::size_t at = input.find('\n');
+  return at != std::string_view::npos && (at == 0 || input[at - 1] != '\r');
 }
 
 std::string LongerThan(std::string_view what, std::size_t bytes) {
@@ -153,6 +160,10 @@ void HttpRequestReader::Append(std::string_view bytes) {
   input_.commit(bytes.size());
 }
 
+std::string_view HttpRequestReader::Input() const {
+  return {static_cast<const char*>(input_.data().data()), input_.size()};
+}
+
 HttpRequestReader::Step HttpRequestReader::Advance() {
   if (refusal_) return Step::kRefused;
   return head_reported_ ? AdvanceBody() : AdvanceHead();
@@ -179,9 +190,14 @@ HttpRequestReader::Step HttpRequestReader::Refuse(unsigned status, std::string r
   return Step::kRefused;
 }
 
+HttpRequestReader::Step HttpRequestReader::NeedMore() {
+  if (!HasBareLineFeed(Input())) return Step::kNeedMore;
+  return Refuse(400, "not valid HTTP/1.1: lines end with CR LF");
+}
+
 // A client may end a body with a line too many; RFC 9112, 2.2 asks us to overlook it.
 void HttpRequestReader::SkipEmptyLines() {
-  const std::string_view input(static_cast<const char*>(input_.data().data()), input_.size());
+  const std::string_view input = Input();
   std::size_t count = 0;
   while (input.substr(count).starts_with("\r\n")) count += 2;
   input_.consume(count);
@@ -190,7 +206,7 @@ void HttpRequestReader::SkipEmptyLines() {
 
 HttpRequestReader::Step HttpRequestReader::AdvanceHead() {
   if (!begun_) SkipEmptyLines();
-  const std::string_view input(static_cast<const char*>(input_.data().data()), input_.size());
+  const std::string_view input = Input();
   if (input.empty() || (!begun_ && input == "\r")) return Step::kNeedMore;
   begun_ = true;
 
@@ -205,7 +221,7 @@ HttpRequestReader::Step HttpRequestReader::AdvanceHead() {
   if (error && (error != http::error::need_more || cut)) return RefuseHead(within, error);
   head_bytes_ += used;
   input_.consume(used);
-  if (error) return Step::kNeedMore;
+  if (error) return NeedMore();
   if (auto refusal = JudgeHead()) {
     refusal_ = std::move(refusal);
     return Step::kRefused;
@@ -261,7 +277,7 @@ HttpRequestReader::Step HttpRequestReader::AdvanceBody() {
     error_code error;
     input_.consume(parser_->put(boost::asio::buffer(input_.data(), count), error));
     if (refusal_) return Step::kRefused;
-    if (error == http::error::need_more && count == input_.size()) return Step::kNeedMore;
+    if (error == http::error::need_more && count == input_.size()) return NeedMore();
     if (error == http::error::need_more) {
       return Refuse(400, LongerThan("a chunk's head or the trailers are", limits_.head_bytes_max));
     }

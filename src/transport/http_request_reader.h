@@ -78,7 +78,9 @@ class HttpRequestReader {
  private:
   class Parser;
 
+  std::string_view Input() const;
   Step AdvanceHead();
+  Step NeedMore();
   Step AdvanceBody();
   Step RefuseHead(std::string_view input, boost::system::error_code error);
   std::optional<HttpRefusal> JudgeHead();
