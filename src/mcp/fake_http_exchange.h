@@ -50,8 +50,8 @@ class FakeHttpExchange final : public HttpExchange {
     if (const auto hook = std::exchange(disconnect_hook, nullptr)) hook();
   }
   void HalfClose() {
-    if (is_started) return;
-    if (const auto hook = std::exchange(half_close_hook, nullptr)) hook();
+    // A hook may put another one in its place, which then is as due as the first.
+    while (const auto hook = is_ended ? nullptr : std::exchange(half_close_hook, nullptr)) hook();
   }
 
   std::string_view HeaderOf(std::string_view name) const {

@@ -404,6 +404,14 @@ TEST_F(HttpEndpointTest, AHalfClosedPeerIsWrittenTo) {
   EXPECT_NE(exchange->sent.find("\"result\""), std::string::npos);
 }
 
+TEST_F(HttpEndpointTest, SoIsOneThatHalfClosesUnderAStream) {
+  const Exchange exchange = Send(ModernTool("later", {{"progressToken", "p"}}));
+  held_[0].Report({1, std::nullopt, ""});
+  exchange->Take();
+  exchange->HalfClose();
+  EXPECT_EQ(exchange->sent, ":\n\n");
+}
+
 TEST_F(HttpEndpointTest, ReportsAreLeftOutForASlowReader) {
   const Exchange exchange = Send(ModernTool("later", {{"progressToken", "p"}}));
   held_[0].Report({1, std::nullopt, ""});

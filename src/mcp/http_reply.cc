@@ -34,12 +34,8 @@ void ModernReply::Await(const std::shared_ptr<PendingCall>& call) {
     if (const auto open_call = weak.lock()) open_call->Withdraw();
   });
   if (stream_ != nullptr) return;
-  // Whether somebody still listens shows only when something is written.
   exchange_->OnHalfClose([weak = weak_from_this()] {
-    const auto self = weak.lock();
-    if (self == nullptr) return;
-    self->OpenStream();
-    if (self->stream_ != nullptr) self->stream_->Comment();
+    if (const auto self = weak.lock()) self->OpenStream();
   });
   stream_after_->Add(weak_from_this());
 }

@@ -25,7 +25,7 @@ void SessionStreams::Attach(std::uint64_t stream, const std::shared_ptr<HttpExch
   open_[stream] = std::move(connection);
 }
 
-std::uint64_t SessionStreams::Open(std::shared_ptr<HttpExchange> exchange) {
+std::uint64_t SessionStreams::Open(const std::shared_ptr<HttpExchange>& exchange) {
   const std::uint64_t stream = log_.OpenStream();
   Attach(stream, exchange);
   if (priming_) open_[stream]->Write(SsePrimingEvent(ToText(log_.NextId(stream))));
@@ -70,9 +70,9 @@ bool SessionStreams::has_listener() const {
   return found != open_.end() && found->second != nullptr;
 }
 
-void SessionStreams::OpenStandalone(std::shared_ptr<HttpExchange> exchange) {
+void SessionStreams::OpenStandalone(const std::shared_ptr<HttpExchange>& exchange) {
   if (standalone_) Close(*standalone_);
-  standalone_ = Open(std::move(exchange));
+  standalone_ = Open(exchange);
 }
 
 void SessionStreams::SendStandalone(std::string message) {
@@ -84,8 +84,8 @@ void SessionStreams::CloseStandalone() {
   standalone_.reset();
 }
 
-void SessionStreams::OpenEnded(std::shared_ptr<HttpExchange> exchange, std::string events) {
-  const auto connection = SseStream::Start(std::move(exchange), *keep_alive_);
+void SessionStreams::OpenEnded(const std::shared_ptr<HttpExchange>& exchange, std::string events) {
+  const auto connection = SseStream::Start(exchange, *keep_alive_);
   if (!events.empty()) connection->Write(std::move(events));
   connection->End();
 }
@@ -137,7 +137,7 @@ void LegacyReply::Finish(json::value message, const RpcError* error) {
 
 void LegacyReply::Abandon() {
   // Without a priming event: there is nothing to come back for.
-  if (auto exchange = std::exchange(exchange_, nullptr)) streams_->OpenEnded(std::move(exchange));
+  if (const auto exchange = std::exchange(exchange_, nullptr)) streams_->OpenEnded(exchange);
   if (stream_) streams_->Close(*stream_);
 }
 

@@ -32,7 +32,7 @@ class SessionStreams : public std::enable_shared_from_this<SessionStreams> {
   void set_priming(bool priming) { priming_ = priming; }
 
   // Commits `exchange` to a new stream.
-  std::uint64_t Open(std::shared_ptr<HttpExchange> exchange);
+  std::uint64_t Open(const std::shared_ptr<HttpExchange>& exchange);
   // One JSON message on an open stream.
   void Send(std::uint64_t stream, std::string message);
   // Ends the connection and has the client come back after `retry`; the stream stays open.
@@ -45,13 +45,13 @@ class SessionStreams : public std::enable_shared_from_this<SessionStreams> {
   // The stream for what belongs to no request. Before the first one is opened such messages are
   // dropped: nobody was promised them.
   bool has_listener() const;
-  void OpenStandalone(std::shared_ptr<HttpExchange> exchange);
+  void OpenStandalone(const std::shared_ptr<HttpExchange>& exchange);
   void SendStandalone(std::string message);
   void CloseStandalone();
   bool standalone_congested() const { return standalone_ && congested(*standalone_); }
 
   // Commits `exchange` to a stream that is `events` and then ends.
-  void OpenEnded(std::shared_ptr<HttpExchange> exchange, std::string events = {});
+  void OpenEnded(const std::shared_ptr<HttpExchange>& exchange, std::string events = {});
 
   // Commits `exchange` to the rest of the stream in which `last` was, ending an older connection of
   // the same stream. Nothing has been committed when this fails: kInvalidArgument, or kLimit when

@@ -20,12 +20,16 @@ std::string SseRetry(std::chrono::milliseconds delay) {
   return "retry: " + std::to_string(delay.count()) + "\n\n";
 }
 
-std::shared_ptr<SseStream> SseStream::Start(std::shared_ptr<HttpExchange> exchange,
+std::shared_ptr<SseStream> SseStream::Start(const std::shared_ptr<HttpExchange>& exchange,
                                             KeepAlive& keep_alive) {
   exchange->StartStream(200, {{"content-type", "text/event-stream"},
                               {"cache-control", "no-cache, no-transform"},
                               {"x-accel-buffering", "no"}});
-  auto stream = std::make_shared<SseStream>(std::move(exchange));
+  const auto stream = std::make_shared<SseStream>(exchange);
+  // Whether somebody still reads shows only when something is written.
+  exchange->OnHalfClose([weak = std::weak_ptr(stream)] {
+    if (const auto open_stream = weak.lock()) open_stream->Comment();
+  });
   keep_alive.Add(stream);
   return stream;
 }

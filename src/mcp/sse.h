@@ -20,15 +20,15 @@ std::string SsePrimingEvent(std::string_view id);
 std::string SseRetry(std::chrono::milliseconds delay);
 
 // A streamed response. Says something from time to time, so that neither end takes silence for
-// death.
+// death, and when the peer has closed its side, to see whether it is still there.
 //
 // Thread rule: the thread of the server's io_context. After End, everything does nothing.
 class SseStream {
  public:
   using KeepAlive = DelayQueue<SseStream>;
 
-  // Commits `exchange` to status 200 and a stream.
-  static std::shared_ptr<SseStream> Start(std::shared_ptr<HttpExchange> exchange,
+  // Commits `exchange` to status 200 and a stream, and takes its OnHalfClose.
+  static std::shared_ptr<SseStream> Start(const std::shared_ptr<HttpExchange>& exchange,
                                           KeepAlive& keep_alive);
   explicit SseStream(std::shared_ptr<HttpExchange> exchange) : exchange_(std::move(exchange)) {}
 
