@@ -110,16 +110,7 @@ RpcError NeedsTasks(const std::string& tool, ProtocolVersion version) {
   if (!IsModern(version)) {
     return {kMethodNotFound, "Tool " + tool + " needs the tasks extension of 2026-07-28"};
   }
-  json::object extensions;
-  extensions.emplace(kTasksExtension, json::object());
-  json::object capabilities;
-  capabilities.emplace("extensions", std::move(extensions));
-  json::object data;
-  data.emplace("requiredCapabilities", std::move(capabilities));
-  return {kMissingClientCapability,
-          "Tool " + tool + " runs as a task only: declare the extension " +
-              std::string(kTasksExtension) + " in clientCapabilities.extensions",
-          std::move(data)};
+  return MissingCapability({{"extensions", {{kTasksExtension, json::object()}}}});
 }
 
 }  // namespace
