@@ -10,8 +10,7 @@ namespace json = boost::json;
 
 namespace {
 
-constexpr int kResourceNotFound = -32002;  // legacy only
-constexpr int kRoundsMax = 32;             // of questions about one request
+constexpr int kRoundsMax = 32;  // of questions about one request
 
 void Refuse(MessageSink& sink, const RequestId& id, const RpcError& error) {
   sink.Finish(ErrorMessage(id, error), &error);
@@ -229,9 +228,7 @@ bool LegacySession::HandleOwnMethod(const Request& request, MessageSink& sink) {
     subscriptions_.erase(params->uri);
     done();
   } else if (!server_.resources().Knows(params->uri)) {
-    Refuse(sink, request.id,
-           {kResourceNotFound, "Resource not found: " + params->uri,
-            json::object{{"uri", params->uri}}});
+    Refuse(sink, request.id, ResourceNotFound(params->uri, *version_));
   } else if (subscriptions_.size() >= kSubscriptionsMax) {
     Refuse(sink, request.id,
            {kInternalError,

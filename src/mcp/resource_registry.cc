@@ -66,12 +66,12 @@ std::optional<std::string> PercentDecode(std::string_view text) {
   return result;
 }
 
-RpcError NotFound(const std::string& uri, ProtocolVersion version) {
+}  // namespace
+
+RpcError ResourceNotFound(const std::string& uri, ProtocolVersion version) {
   return {IsModern(version) ? kInvalidParams : kLegacyResourceNotFound,
           "Resource not found: " + uri, json::object{{"uri", uri}}};
 }
-
-}  // namespace
 
 std::optional<ResourceRegistry::Variables> MatchTemplate(std::string_view uri_template,
                                                          std::string_view uri) {
@@ -126,7 +126,7 @@ void ResourceRegistry::Read(const std::string& uri, Responder<ReadResourceResult
       return entry.reader(uri, *variables, std::move(responder));
     }
   }
-  responder.Fail(NotFound(uri, responder.context().version));
+  responder.Fail(ResourceNotFound(uri, responder.context().version));
 }
 
 void ResourceRegistry::Register(Router& router, CacheHint cache, std::size_t page_items_max) {

@@ -30,8 +30,7 @@ class ResourceRegistry {
   // Whether a read of `uri` would reach a reader.
   bool Knows(std::string_view uri) const;
 
-  // Answers resources/list, resources/templates/list and resources/read. A URI nobody serves is an
-  // error with data.uri: -32002 in the legacy era, -32602 in the modern one.
+  // Answers resources/list, resources/templates/list and resources/read.
   void Register(Router& router, CacheHint cache, std::size_t page_items_max);
 
  private:
@@ -48,6 +47,10 @@ class ResourceRegistry {
   std::vector<Entry> resources_;
   std::vector<TemplateEntry> templates_;
 };
+
+// The answer about a URI that nobody serves: -32002 in the legacy era, -32602 in the modern one,
+// and the URI in data.uri.
+RpcError ResourceNotFound(const std::string& uri, ProtocolVersion version);
 
 // The variables of `uri` under `uri_template`, percent-decoded; nothing when it does not match. A
 // variable is never empty and holds no slash.
