@@ -57,6 +57,10 @@ bool HasBareLineFeed(std::string_view input) {
   return at != std::string_view::npos && (at == 0 || input[at - 1] != '\r');
 }
 
+bool IsControl(char byte) {
+  return (static_cast<unsigned char>(byte) < 0x20 && byte != '\t') || byte == 0x7f;
+}
+
 std::string LongerThan(std::string_view what, std::size_t bytes) {
   return std::string(what) + " longer than " + std::to_string(bytes) + " bytes";
 }
@@ -125,7 +129,11 @@ class HttpRequestReader::Parser final : public http::basic_parser<true> {
     return body.size();
   }
 
-  void on_chunk_header_impl(std::uint64_t size, View, error_code& error) override {
+  void on_chunk_header_impl(std::uint64_t size, View extensions, error_code& error) override {
+    // Beast takes any byte between quotes; a reader that ends lines at LF would see another chunk.
+    if (std::any_of(extensions.begin(), extensions.end(), IsControl)) {
+      return Refuse({400, "not a valid chunked body: control characters in an extension"}, error);
+    }
     const std::size_t max = reader_->limits_.body_bytes_max;
     if (size > max - reader_->request_.body.size()) {
       return Refuse({413, LongerThan("the body is", max)}, error);

@@ -111,6 +111,7 @@ TEST(HttpRequestReaderTest, RefusesWithTheStatusThatFits) {
       {Chunked("1\r\nab\r\n0\r\n\r\n"), 400},
       {Chunked("1\nx\n0\n\n"), 400},
       {Chunked("1 1\r\nx\r\n"), 400},
+      {Chunked("1;e=\"\n\"\r\nx\r\n0\r\n\r\n"), 400},
       {Chunked("11111111111111111\r\n"), 400},
       {Chunked("1;" + long_word), 400},
       {Chunked("0\r\nT: " + long_word), 400},
