@@ -59,6 +59,16 @@ dev: ## builds, then serves MCP on standard input and output
 	@$(MAKE) build 1>&2
 	@exec build/bin/glovebox serve
 
+.PHONY: serve-http
+serve-http: ## builds, then serves MCP on http://localhost:9015/mcp
+	@$(MAKE) build
+	@exec build/bin/glovebox serve --transport http --port 9015
+
+.PHONY: mcp-info
+mcp-info: ## prints what an MCP client's configuration needs to start this build
+	@printf '{\n  "mcpServers": {\n    "glovebox": {\n      "command": "%s",\n%s\n    }\n  }\n}\n' \
+	  '$(CURDIR)/build/bin/glovebox' '      "args": ["serve"]'
+
 # The release build is tested whole, isolation included; the sanitized one without the tests that
 # need a real box, which is never instrumented.
 .PHONY: test

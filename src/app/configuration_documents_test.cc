@@ -20,10 +20,9 @@ std::string InTree(const std::string& path) {
   return ReadFile(GLOVEBOX_SOURCE_FOLDER "/" + path).value_or("cannot be read");
 }
 
-// After a change to the table: `make config-docs`.
 TEST(ConfigurationDocumentsTest, TheFilesInTheTreeAreWhatTheTableSays) {
-  EXPECT_EQ(InTree(".env.example"), EnvironmentExample());
-  EXPECT_EQ(InTree("docs/configuration.md"), ConfigurationManual());
+  EXPECT_TRUE(InTree(".env.example") == EnvironmentExample()) << "run `make config-docs`";
+  EXPECT_TRUE(InTree("docs/configuration.md") == ConfigurationManual()) << "run `make config-docs`";
 }
 
 TEST(ConfigurationDocumentsTest, EverySettingIsInBoth) {

@@ -80,9 +80,10 @@ std::vector<Setting> Http() {
        .key = "http.allowed_hosts",
        .target = &Settings::allowed_hosts,
        .default_text = "",
-       .form = "host names without port, separated by commas",
-       .description = "Names clients may call the server by (Host header), besides its own address "
-                      "and localhost."},
+       .form = "names, with or without port, separated by commas",
+       .description =
+           "Names clients may call the server by (Host header), besides localhost, or * for any; "
+           "without them a loopback server takes no others, and one behind a token takes any."},
       {.name = "allowed-origins",
        .variables = {"SANDBOX_ALLOWED_ORIGINS"},
        .key = "http.allowed_origins",
@@ -90,7 +91,7 @@ std::vector<Setting> Http() {
        .default_text = "",
        .form = "origins such as https://app.example.com, separated by commas",
        .description = "Web pages that may call the server (Origin header), besides those of "
-                      "localhost."},
+                      "localhost, or * for any."},
       {.name = "max-connections",
        .variables = {"SANDBOX_MAX_CONNECTIONS"},
        .key = "http.max_connections",
@@ -271,14 +272,6 @@ std::vector<std::string> SplitList(std::string_view text) {
 }
 
 }  // namespace
-
-std::string SizeText(std::uint64_t bytes) {
-  for (const auto& [shift, letter] : {std::pair(30, "g"), std::pair(20, "m"), std::pair(10, "k")}) {
-    const std::uint64_t unit = std::uint64_t{1} << shift;
-    if (bytes >= unit && bytes % unit == 0) return std::to_string(bytes / unit) + letter;
-  }
-  return std::to_string(bytes);
-}
 
 std::string_view Setting::section() const {
   const std::size_t dot = key.find('.');

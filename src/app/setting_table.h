@@ -54,7 +54,4 @@ struct VariableWithoutEffect {
 };
 const std::vector<VariableWithoutEffect>& VariablesWithoutEffect();
 
-// 64m, 1g, 100: the shortest form that ParseSize reads back.
-std::string SizeText(std::uint64_t bytes);
-
 }  // namespace glovebox

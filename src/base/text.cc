@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <system_error>
+#include <utility>
 
 namespace glovebox {
 std::vector<std::string_view> Split(std::string_view text, char separator) {
@@ -38,6 +39,14 @@ Result<std::uint64_t> ParseSize(std::string_view text) {
                  "an integer with an optional unit b, k, m or g (\"128m\")");
   }
   return number << *shift;
+}
+
+std::string SizeText(std::uint64_t bytes) {
+  for (const auto& [shift, letter] : {std::pair(30, "g"), std::pair(20, "m"), std::pair(10, "k")}) {
+    const std::uint64_t unit = std::uint64_t{1} << shift;
+    if (bytes >= unit && bytes % unit == 0) return std::to_string(bytes / unit) + letter;
+  }
+  return std::to_string(bytes);
 }
 
 }  // namespace glovebox

@@ -19,4 +19,7 @@ std::string_view Trim(std::string_view text);
 // "128m". The message of an error is the rule.
 Result<std::uint64_t> ParseSize(std::string_view text);
 
+// 64m, 1g, 100: the shortest form that ParseSize reads back.
+std::string SizeText(std::uint64_t bytes);
+
 }  // namespace glovebox

@@ -30,5 +30,17 @@ TEST(TextTest, SizesSpeakDockersLanguage) {
   }
 }
 
+TEST(SizeTextTest, IsTheShortestFormThatReadsBack) {
+  EXPECT_EQ(SizeText(0), "0");
+  EXPECT_EQ(SizeText(1023), "1023");
+  EXPECT_EQ(SizeText(1536), "1536");
+  EXPECT_EQ(SizeText(64u << 10), "64k");
+  EXPECT_EQ(SizeText(128u << 20), "128m");
+  EXPECT_EQ(SizeText(4ull << 30), "4g");
+  for (const std::uint64_t bytes : {1ull, 1025ull, 100'000ull << 10, 3ull << 30}) {
+    EXPECT_EQ(*ParseSize(SizeText(bytes)), bytes);
+  }
+}
+
 }  // namespace
 }  // namespace glovebox

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <functional>
 #include <memory>
 #include <string_view>
@@ -27,6 +28,12 @@ class Execution {
   virtual void Cancel() = 0;
 };
 
+// How busy an executor is.
+struct ExecutorLoad {
+  std::size_t running = 0;  // boxes alive, those that are being cleared away included
+  std::size_t waiting = 0;  // requests without a box
+};
+
 // Decides when and where a request runs: one request, one box, one Outcome.
 //
 // Thread rule: all calls and all callbacks on the thread that runs the executor's io_context.
@@ -41,6 +48,8 @@ class Executor {
   // to `done`.
   virtual std::shared_ptr<Execution> Start(ExecutionRequest request, ExecutionObserver* observer,
                                            DoneHandler done) = 0;
+
+  virtual ExecutorLoad load() const = 0;
 };
 
 }  // namespace glovebox

@@ -104,6 +104,8 @@ class LocalExecutor final : public Executor {
     return execution;
   }
 
+  ExecutorLoad load() const override { return {slots_in_use_, waiting_.size()}; }
+
  private:
   static Outcome CancelledOutcome() {
     Outcome outcome;

@@ -6,7 +6,8 @@
 
 #include "base/result.h"
 #include "executor/request.h"
-#include "tools/execute_code_tool.h"
+#include "mcp/tool_messages.h"
+#include "tools/run_limits.h"
 
 namespace glovebox {
 
@@ -19,9 +20,9 @@ struct ExecuteCodeArguments {
 // Errors are kInvalidArgument and name the argument, the rule and the value, so that a model can
 // mend its call. Code that is blank or too long is not an error here: it has a result of its own.
 Result<ExecuteCodeArguments> ReadExecuteCodeArguments(const boost::json::object& arguments,
-                                                      const ExecuteCodeOptions& options);
+                                                      const RunLimits& limits);
 
 // The tool as clients see it.
-mcp::ToolDefinition ExecuteCodeDefinition(const ExecuteCodeOptions& options);
+mcp::ToolDefinition ExecuteCodeDefinition(const RunLimits& limits);
 
 }  // namespace glovebox

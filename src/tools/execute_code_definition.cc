@@ -3,31 +3,22 @@
 
 #include <boost/json/array.hpp>
 
+#include "base/text.h"
 #include "tools/execute_code_arguments.h"
+#include "tools/schema.h"
 
 namespace glovebox {
 namespace {
 
 namespace json = boost::json;
 
-std::string Megabytes(std::uint64_t bytes) { return std::to_string(bytes >> 20) + "m"; }
-
-json::object Property(std::string_view type, std::string_view description) {
-  return {{"type", type}, {"description", description}};
-}
-// For what may be null or anything: clients disagree on lists of types, none minds their absence.
-json::object AnyProperty(std::string_view description) { return {{"description", description}}; }
-
-json::object ListProperty(std::string_view type, std::string_view description) {
-  return {{"type", "array"}, {"items", {{"type", type}}}, {"description", description}};
-}
-
 // In one piece, as the model reads it: clients cut descriptions at about two thousand characters.
 constexpr std::string_view kWhatItIs =
     R"(Runs Python code in a fresh, sealed box and returns what it printed and the value it made.
 Use it for calculations, data processing, parsing, simulations, and to check code by running it.
 Each call starts from nothing: no variables, imports or files survive from one call to the next, so
-send complete programs. It is real CPython with its standard library.
+send complete programs. It is real CPython with its standard library and the packages that
+get_sandbox_info lists.
 There is no network, no other program can be started, and of the host nothing is visible but the
 Python runtime. Files can be written in /work and /tmp only and vanish when the call ends: print or
 return what you need.
@@ -35,30 +26,32 @@ To return a value, make it the last expression of the code, or assign it to a va
 JSON-like values come back as JSON in `result`, others as text. Top-level await works.
 )";
 constexpr std::string_view kHowItEnds =
-    R"TEXT(; printed output is cut at about a million characters.
+    R"TEXT( characters.
 If the code fails, `success` is false and `error`, `traceback` and `error_line` say why; output
 printed before the failure is kept.
 Example: {"code": "import math\nmath.factorial(20)"} gives result 2432902008176640000.)TEXT";
 
-std::string Description(const ExecuteCodeOptions& options) {
+std::string Description(const RunLimits& limits) {
   return std::string(kWhatItIs) + "A run is ended after `timeout` seconds (default " +
-         std::to_string(options.timeout_s_default) + ", at most " +
-         std::to_string(options.timeout_s_max) + ") or beyond `memory_limit` (default " +
-         Megabytes(options.memory_bytes_default) + ")" + std::string(kHowItEnds);
+         std::to_string(limits.timeout_s_default) + ", at most " +
+         std::to_string(limits.timeout_s_max) + ") or beyond `memory_limit` (default " +
+         SizeText(limits.memory_bytes_default) + ", at most " + SizeText(limits.memory_bytes_max) +
+         "); printed output is cut at " + std::to_string(limits.output_chars_max) +
+         std::string(kHowItEnds);
 }
 
-json::object InputSchema(const ExecuteCodeOptions& options) {
+json::object Input(const RunLimits& limits) {
   json::object code = Property("string", "Python code to execute");
   json::object timeout = Property("integer", "Seconds after which the run is ended.");
   timeout["minimum"] = 1;
-  timeout["maximum"] = options.timeout_s_max;
-  timeout["default"] = options.timeout_s_default;
+  timeout["maximum"] = limits.timeout_s_max;
+  timeout["default"] = limits.timeout_s_default;
   json::object memory = Property(
       "string", "Memory the run may use: an integer with an optional unit b, k, m or g, from " +
-                    Megabytes(options.memory_bytes_min) + " to " +
-                    Megabytes(options.memory_bytes_max) + ".");
+                    SizeText(limits.memory_bytes_min) + " to " + SizeText(limits.memory_bytes_max) +
+                    ".");
   memory["pattern"] = "^[0-9]+[bkmgBKMG]?$";
-  memory["default"] = Megabytes(options.memory_bytes_default);
+  memory["default"] = SizeText(limits.memory_bytes_default);
   json::object capture =
       Property("boolean",
                "Whether to return what the code printed. When false, stdout and stderr "
@@ -73,12 +66,7 @@ json::object InputSchema(const ExecuteCodeOptions& options) {
   properties["memory_limit"] = std::move(memory);
   properties["capture_output"] = std::move(capture);
   properties["stdin"] = std::move(input);
-  json::object schema;
-  schema["type"] = "object";
-  schema["properties"] = std::move(properties);
-  schema["required"] = json::array{"code"};
-  schema["additionalProperties"] = false;
-  return schema;
+  return InputSchema(std::move(properties), {"code"});
 }
 
 json::object OutputProperties() {
@@ -126,15 +114,15 @@ json::object OutputProperties() {
 
 }  // namespace
 
-mcp::ToolDefinition ExecuteCodeDefinition(const ExecuteCodeOptions& options) {
+mcp::ToolDefinition ExecuteCodeDefinition(const RunLimits& limits) {
   mcp::ToolDefinition tool;
   tool.name = "execute_code";
   tool.title = "Run Python code";
-  tool.description = Description(options);
-  tool.input_schema = InputSchema(options);
-  tool.output_schema["type"] = "object";
-  tool.output_schema["properties"] = OutputProperties();
-  tool.output_schema["required"] = {"success", "status", "execution_id"};
+  tool.description = Description(limits);
+  tool.input_schema = Input(limits);
+  tool.output_schema = OutputSchema(OutputProperties(), {"success", "status", "execution_id"});
+  tool.icons = ToolIcons();
+  tool.tasks = mcp::TaskSupport::kOptional;
   // Nothing outlives the box, so nothing can be destroyed; and it reaches nothing outside.
   tool.annotations = {.read_only_hint = false,
                       .destructive_hint = false,

@@ -5,31 +5,19 @@
 #include <string_view>
 #include <utility>
 
-#include "base/utf8.h"
+#include <boost/asio/steady_timer.hpp>
+
 #include "executor/execution_id.h"
-#include "mcp/json_writer.h"
+#include "tools/arguments.h"
 #include "tools/execute_code_arguments.h"
 #include "tools/outcome_json.h"
 #include "tools/output_progress.h"
+#include "tools/tool_result.h"
 
 namespace glovebox {
 namespace {
 
 namespace json = boost::json;
-
-mcp::CallToolResult ToResult(json::object document) {
-  mcp::CallToolResult result;
-  result.content.push_back(mcp::Text(mcp::WriteJson(document)));
-  result.structured_content = std::move(document);
-  return result;
-}
-
-mcp::CallToolResult ToResult(const Error& error) {
-  mcp::CallToolResult result;
-  result.content.push_back(mcp::Text(error.message()));
-  result.is_error = true;
-  return result;
-}
 
 // Code that no box is needed for to know that it will not run.
 mcp::CallToolResult NotRun(std::string_view error) {
@@ -38,7 +26,7 @@ mcp::CallToolResult NotRun(std::string_view error) {
   document["status"] = StatusName(ExecutionStatus::kFailed);
   document["error"] = error;
   document["execution_id"] = NewExecutionId();
-  return ToResult(std::move(document));
+  return ToToolResult(std::move(document));
 }
 
 bool IsBlank(std::string_view code) {
@@ -48,18 +36,23 @@ bool IsBlank(std::string_view code) {
 // One execution on behalf of one call. Lives as long as the executor may call back.
 class Run final : public ExecutionObserver, public std::enable_shared_from_this<Run> {
  public:
-  Run(ExecuteCodeArguments arguments, mcp::ToolResponder responder)
-      : arguments_(std::move(arguments)), responder_(std::move(responder)) {}
+  Run(const boost::asio::any_io_executor& io, ExecuteCodeArguments arguments,
+      mcp::ToolResponder responder)
+      : arguments_(std::move(arguments)), responder_(std::move(responder)), timer_(io) {}
 
-  void Start(Executor& executor, const boost::asio::any_io_executor& io) {
-    if (arguments_.capture_output && responder_.wants_progress()) {
-      progress_ = std::make_shared<OutputProgress>(io, responder_);
-    }
+  void Start(Executor& executor, std::chrono::milliseconds task_after) {
+    WatchOutput();
     // The executor keeps this object until it has called back: `self` is in its handler.
-    const std::shared_ptr<Execution> execution = executor.Start(
+    execution_ = executor.Start(
         arguments_.request, this,
         [self = shared_from_this()](Outcome outcome) { self->Finish(std::move(outcome)); });
-    responder_.OnCancel([execution] { execution->Cancel(); });
+    KillOnCancel();
+    if (!responder_.context().capabilities.tasks) return;
+    timer_.expires_after(task_after);
+    timer_.async_wait([weak = weak_from_this()](const boost::system::error_code& error) {
+      const auto self = weak.lock();
+      if (!error && self && !self->finished_) self->GoOnAsTask();
+    });
   }
 
   void OnStdout(std::string_view bytes) override {
@@ -67,18 +60,42 @@ class Run final : public ExecutionObserver, public std::enable_shared_from_this<
   }
 
  private:
+  void WatchOutput() {
+    if (!arguments_.capture_output || !responder_.wants_progress()) return;
+    progress_ = std::make_shared<OutputProgress>(timer_.get_executor(), responder_);
+  }
+
+  void KillOnCancel() {
+    responder_.OnCancel([execution = execution_] { execution->Cancel(); });
+  }
+
+  void GoOnAsTask() {
+    responder_ = responder_.ContinueAsTask();
+    if (progress_) {
+      progress_->ContinueOn(responder_);
+    } else {
+      WatchOutput();  // of a task everybody can ask how it is getting on
+    }
+    KillOnCancel();
+  }
+
   void Finish(Outcome outcome) {
+    finished_ = true;
+    timer_.cancel();
     if (progress_) progress_->Finish();
     if (!arguments_.capture_output) {
       outcome.stdout_stream = {};
       outcome.stderr_stream = {};
       outcome.value_repr.clear();
     }
-    responder_.Reply(ToResult(OutcomeToJson(outcome, arguments_.request)));
+    responder_.Reply(ToToolResult(OutcomeToJson(outcome, arguments_.request)));
   }
 
   const ExecuteCodeArguments arguments_;
-  const mcp::ToolResponder responder_;
+  mcp::ToolResponder responder_;
+  boost::asio::steady_timer timer_;  // until the run goes on as a task
+  std::shared_ptr<Execution> execution_;
+  bool finished_ = false;
   std::shared_ptr<OutputProgress> progress_;  // null when nobody wants it
 };
 
@@ -89,18 +106,18 @@ ExecuteCodeTool::ExecuteCodeTool(boost::asio::any_io_executor io, Executor& exec
     : io_(std::move(io)),
       executor_(executor),
       options_(options),
-      definition_(ExecuteCodeDefinition(options)) {}
+      definition_(ExecuteCodeDefinition(options.limits)) {}
 
 void ExecuteCodeTool::Call(const json::object& arguments, mcp::ToolResponder responder) {
-  auto parsed = ReadExecuteCodeArguments(arguments, options_);
-  if (!parsed) return responder.Reply(ToResult(parsed.error()));
+  auto parsed = ReadExecuteCodeArguments(arguments, options_.limits);
+  if (!parsed) return responder.Reply(ToToolResult(parsed.error()));
   const std::string& code = parsed->request.code;
   if (IsBlank(code)) return responder.Reply(NotRun("Empty code provided"));
-  if (CountCodePoints(code) > options_.code_chars_max) {
-    return responder.Reply(
-        NotRun("Code too large (max " + std::to_string(options_.code_chars_max / 1000) + "KB)"));
+  if (const auto refusal = TooLarge(code, options_.limits.code_chars_max)) {
+    return responder.Reply(NotRun(*refusal));
   }
-  std::make_shared<Run>(std::move(parsed).value(), std::move(responder))->Start(executor_, io_);
+  std::make_shared<Run>(io_, std::move(parsed).value(), std::move(responder))
+      ->Start(executor_, options_.task_after);
 }
 
 }  // namespace glovebox

@@ -1,35 +1,31 @@
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
-#include <string>
-#include <string_view>
+#include <chrono>
 
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/json/object.hpp>
 
-#include "base/result.h"
 #include "executor/executor.h"
 #include "mcp/tool_registry.h"
+#include "tools/run_limits.h"
 
 namespace glovebox {
 
 struct ExecuteCodeOptions {
-  std::uint32_t timeout_s_default = 30;
-  std::uint32_t timeout_s_max = 300;
-  std::uint64_t memory_bytes_default = 128ull << 20;
-  std::uint64_t memory_bytes_min = 16ull << 20;  // less does not hold an interpreter at work
-  std::uint64_t memory_bytes_max = 4ull << 30;
-  std::size_t code_chars_max = 100'000;
+  RunLimits limits;
+  // A run that lasts longer goes on as a task, if the client declared tasks on the call: nobody has
+  // to hold a connection open for it.
+  std::chrono::milliseconds task_after{1000};
 };
 
 // The tool `execute_code`: Python in a fresh box.
 //
 // What the program did, a failure or a timeout included, is a normal result (is_error false,
-// success false). is_error is for arguments that break the schema.
+// success false). is_error is for arguments that break the schema. What is printed is reported as
+// progress while it runs, to clients that asked; a call or a task that is cancelled kills its box.
 class ExecuteCodeTool final : public mcp::Tool {
  public:
-  // `executor` must outlive every call; `io` is where timers for progress run.
+  // `executor` must outlive every call; `io` is where timers run.
   ExecuteCodeTool(boost::asio::any_io_executor io, Executor& executor,
                   ExecuteCodeOptions options = {});
 

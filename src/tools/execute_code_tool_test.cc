@@ -6,75 +6,23 @@
 #include <vector>
 
 #include <boost/asio/io_context.hpp>
-#include <boost/json/parse.hpp>
-#include <gtest/gtest.h>
 
-#include "mcp/fake_call.h"
 #include "mcp/json_writer.h"
+#include "tools/output_progress.h"
+#include "tools/tool_fixture.h"
 
 namespace glovebox {
 namespace {
 
 namespace json = boost::json;
 
-// Remembers what it was asked to run; the test decides how it ends.
-class FakeExecutor final : public Executor {
- public:
-  struct Run final : Execution {
-    ExecutionRequest request;
-    ExecutionObserver* observer = nullptr;
-    DoneHandler done;
-    int cancels = 0;
-    void Cancel() override { ++cancels; }
-  };
-
-  std::shared_ptr<Execution> Start(ExecutionRequest request, ExecutionObserver* observer,
-                                   DoneHandler done) override {
-    auto run = std::make_shared<Run>();
-    run->request = std::move(request);
-    run->observer = observer;
-    run->done = std::move(done);
-    runs.push_back(run);
-    return run;
-  }
-
-  // As the real one: a handler that can no longer be called lets go of its call.
-  ~FakeExecutor() override {
-    for (const auto& run : runs) run->done = nullptr;
-  }
-
-  std::vector<std::shared_ptr<Run>> runs;
-};
-
-class ExecuteCodeToolTest : public testing::Test {
+class ExecuteCodeToolTest : public ToolFixture {
  protected:
-  void Call(std::string_view arguments) {
-    tool_.Call(json::parse(arguments).get_object(), mcp::ToolResponder(call_));
-  }
-  FakeExecutor::Run& run() { return *executor_.runs.back(); }
-  void Finish(Outcome outcome) { run().done(std::move(outcome)); }
-  static Outcome Completed() {
-    Outcome outcome;
-    outcome.status = ExecutionStatus::kCompleted;
-    outcome.execution_id = "the id";
-    return outcome;
-  }
-  const json::object& structured() {
-    return call_->replies.back().at("structuredContent").get_object();
-  }
-  // The text of a result that must be an error for the model; "" when it is not.
-  std::string ErrorOf(std::string_view arguments) {
-    Call(arguments);
-    const json::object& reply = call_->replies.back();
-    if (!reply.at("isError").get_bool()) return "";
-    EXPECT_FALSE(reply.contains("structuredContent"));
-    return std::string(reply.at("content").at(0).at("text").get_string());
-  }
+  void Call(std::string_view arguments) { ToolFixture::Call(tool_, arguments); }
+  std::string ErrorOf(std::string_view arguments) { return ToolFixture::ErrorOf(tool_, arguments); }
 
   boost::asio::io_context context_;
-  FakeExecutor executor_;
   ExecuteCodeTool tool_{context_.get_executor(), executor_};
-  std::shared_ptr<mcp::FakeCall> call_ = std::make_shared<mcp::FakeCall>();
 };
 
 TEST_F(ExecuteCodeToolTest, RunsCodeWithTheDefaults) {
@@ -118,7 +66,7 @@ TEST_F(ExecuteCodeToolTest, NamesTheArgumentTheRuleAndTheValue) {
       "Invalid argument 'memory_limit': must be an integer with an optional unit b, k, m or g "
       "(\"128m\"), got \"lots\"");
   EXPECT_EQ(ErrorOf(R"({"code":"x","memory_limit":"1k"})"),
-            "Invalid argument 'memory_limit': must be from 16m to 4096m, got \"1k\"");
+            "Invalid argument 'memory_limit': must be from 16m to 4g, got \"1k\"");
   EXPECT_EQ(ErrorOf(R"({"code":"x","capture_output":"yes"})"),
             "Invalid argument 'capture_output': must be true or false, got \"yes\"");
   EXPECT_EQ(ErrorOf(R"({"code":"x","stdin":null})"),
@@ -249,6 +197,91 @@ TEST_F(ExecuteCodeToolTest, DescribesEveryKeyItReturns) {
     EXPECT_TRUE(described.contains(member.key())) << member.key();
   }
   EXPECT_EQ(described.size(), structured().size());
+}
+
+// Runs what is due on the loop until `milliseconds` have passed.
+class ExecuteCodeTaskTest : public ExecuteCodeToolTest {
+ protected:
+  void SetUp() override {
+    call_->call_context.capabilities.tasks = true;
+    call_->task = task_;
+    task_->progress_wanted = true;
+  }
+  void Wait() { context_.run_for(std::chrono::milliseconds(50)); }
+
+  std::shared_ptr<mcp::FakeCall> task_ = std::make_shared<mcp::FakeCall>();
+  ExecuteCodeTool quick_{context_.get_executor(),
+                         executor_,
+                         {.limits = {}, .task_after = std::chrono::milliseconds(5)}};
+};
+
+TEST_F(ExecuteCodeTaskTest, ALongRunGoesOnAsATask) {
+  ToolFixture::Call(quick_, R"({"code":"x"})");
+  Wait();
+  run().observer->OnStdout("still here");
+  ASSERT_EQ(task_->reports.size(), 1u);
+  EXPECT_EQ(task_->reports[0].message, "still here");
+  ASSERT_TRUE(task_->cancel_hook);
+  task_->cancel_hook();
+  EXPECT_EQ(run().cancels, 1);
+  Finish(Completed());
+  EXPECT_TRUE(call_->replies.empty());
+  ASSERT_EQ(task_->replies.size(), 1u);
+  EXPECT_EQ(task_->replies[0].at("structuredContent").at("success"), true);
+}
+
+TEST_F(ExecuteCodeTaskTest, ProgressMovesWithIt) {
+  call_->progress_wanted = true;
+  ToolFixture::Call(quick_, R"({"code":"x"})");
+  run().observer->OnStdout("before");
+  Wait();
+  run().observer->OnStdout("after");
+  context_.restart();
+  context_.run_for(2 * OutputProgress::kInterval);
+  ASSERT_EQ(call_->reports.size(), 1u);
+  ASSERT_EQ(task_->reports.size(), 1u);
+  EXPECT_EQ(task_->reports[0].message, "after");
+  Finish(Completed());
+}
+
+TEST_F(ExecuteCodeTaskTest, AShortRunIsAnsweredAtOnce) {
+  ToolFixture::Call(quick_, R"({"code":"x"})");
+  Finish(Completed());
+  Wait();
+  EXPECT_EQ(call_->replies.size(), 1u);
+  EXPECT_TRUE(task_->replies.empty());
+  EXPECT_FALSE(task_->cancel_hook);
+}
+
+TEST_F(ExecuteCodeTaskTest, WithoutTheExtensionThereIsNoTask) {
+  call_->call_context.capabilities.tasks = false;
+  ToolFixture::Call(quick_, R"({"code":"x"})");
+  Wait();
+  Finish(Completed());
+  EXPECT_EQ(call_->replies.size(), 1u);
+  EXPECT_TRUE(task_->replies.empty());
+}
+
+TEST_F(ExecuteCodeToolTest, IsDescribedForEveryClient) {
+  ExpectPortable(tool_.definition());
+  EXPECT_EQ(tool_.definition().tasks, mcp::TaskSupport::kOptional);
+}
+
+TEST_F(ExecuteCodeToolTest, LimitsOfTheServerReachTheBoxAndTheDescription) {
+  RunLimits limits;
+  limits.timeout_s_default = 5;
+  limits.output_chars_max = 77;
+  limits.code_chars_max = 3;
+  limits.memory_bytes_max = 1ull << 30;
+  ExecuteCodeTool tool(context_.get_executor(), executor_, {.limits = limits});
+  ToolFixture::Call(tool, R"({"code":"x"})");
+  EXPECT_EQ(run().request.limits.wall_ms_max, 5000u);
+  EXPECT_EQ(run().request.limits.output_chars_max, 77u);
+  EXPECT_NE(tool.definition().description.find("cut at 77 characters"), std::string::npos);
+  EXPECT_NE(ToolFixture::ErrorOf(tool, R"({"code":"x","memory_limit":"2g"})").find("16m to 1g"),
+            std::string::npos);
+  ToolFixture::Call(tool, R"({"code":"long"})");
+  EXPECT_EQ(structured().at("error"), "Code too large (max 3 characters)");
 }
 
 }  // namespace

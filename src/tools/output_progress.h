@@ -6,6 +6,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/steady_timer.hpp>
@@ -28,6 +29,9 @@ class OutputProgress : public std::enable_shared_from_this<OutputProgress> {
   OutputProgress(const boost::asio::any_io_executor& executor, mcp::ToolResponder responder);
 
   void Add(std::string_view bytes);
+
+  // Reports go there from now on.
+  void ContinueOn(mcp::ToolResponder responder) { responder_ = std::move(responder); }
 
   // Reports what is still waiting and stops the clock. Call before the result is sent.
   void Finish();
