@@ -8,11 +8,14 @@
 #include <cerrno>
 #include <csignal>
 #include <cstring>
+#include <iterator>
 #include <utility>
 
 #include <boost/asio/buffer.hpp>
+#include <boost/asio/post.hpp>
 #include <boost/asio/write.hpp>
 
+#include "python/wire/descriptor_passing.h"
 #include "sandbox/parent/spawn.h"
 
 namespace glovebox {
@@ -53,9 +56,12 @@ wire::RunRequest MakeRunRequest(const ExecutionRequest& request, std::uint64_t n
 }  // namespace
 
 BoxRun::BoxRun(asio::io_context& context, ExecutionRequest request, ServerEnds channels,
-               sandbox::CgroupSlot* slot, ExecutionObserver* observer, Handlers handlers)
-    : request_(std::move(request)),
+               sandbox::CgroupSlot* slot, sandbox::CallWatcher* watcher,
+               ExecutionObserver* observer, Handlers handlers)
+    : context_(context),
+      request_(std::move(request)),
       slot_(slot),
+      watcher_(watcher),
       observer_(observer),
       handlers_(std::move(handlers)),
       nonce_(RandomNumber()),
@@ -114,7 +120,7 @@ void BoxRun::WatchDeath() {
 void BoxRun::ReadGate() {
   gate_.async_wait(Descriptor::wait_read, [self = shared_from_this()](const error_code& error) {
     if (error || self->dead_ || self->delivered_) return;
-    const ssize_t got = self->ReadSome(self->gate_);
+    const ssize_t got = self->ReadGateBytes();
     if (got > 0) self->TakeGateBytes({self->buffer_.data(), static_cast<std::size_t>(got)});
     const bool open = got > 0 || (got < 0 && errno == EAGAIN);
     if (open && !self->delivered_) self->ReadGate();
@@ -124,6 +130,31 @@ void BoxRun::ReadGate() {
 ssize_t BoxRun::ReadSome(Descriptor& descriptor) {
   buffer_.resize(kReadBytes);
   return ::read(descriptor.native_handle(), buffer_.data(), buffer_.size());
+}
+
+// Until the request is inside, nothing untrusted has run: what comes is our own, and the filter's
+// listener comes with it. Afterwards descriptors are not taken from the box.
+ssize_t BoxRun::ReadGateBytes() {
+  if (report_.handed_over) return ReadSome(gate_);
+  wire::ReceivedMessage message;
+  if (const int error = wire::ReceiveWithDescriptors(gate_.native_handle(), message); error != 0) {
+    errno = error;
+    return -1;
+  }
+  for (const int fd : message.fds) WatchCalls(UniqueFd(fd));
+  buffer_.assign(message.payload.begin(), message.payload.end());
+  return static_cast<ssize_t>(message.payload.size());
+}
+
+void BoxRun::WatchCalls(UniqueFd listener) {
+  if (watcher_ == nullptr || calls_ != nullptr) return;
+  calls_ = std::make_shared<sandbox::CallRecord>([this, weak = weak_from_this()] {
+    asio::post(context_, [weak] {
+      if (const auto self = weak.lock()) self->Kill(KillReason::kEvents);
+    });
+  });
+  // Without a watcher the calls are still refused; only the record is missing.
+  if (!watcher_->Watch(std::move(listener), calls_)) calls_ = nullptr;
 }
 
 void BoxRun::ReadStatus() {
@@ -192,6 +223,7 @@ void BoxRun::ArmCpuClock() {
 void BoxRun::HandOver() {
   report_.handed_over = true;
   handed_over_at_ = Clock::now();
+  if (calls_) calls_->StartClock();
   run_frame_ =
       wire::Frame(wire::FrameKind::kRun, wire::EncodeRunRequest(MakeRunRequest(request_, nonce_)));
   asio::async_write(gate_, asio::buffer(run_frame_),
@@ -336,7 +368,7 @@ void BoxRun::OnDeath() {
     // Whatever was said before the end still lies in the pipes.
     DrainNow();
     ssize_t got = 0;
-    while (!delivered_ && report_.killed == KillReason::kNone && (got = ReadSome(gate_)) > 0) {
+    while (!delivered_ && report_.killed == KillReason::kNone && (got = ReadGateBytes()) > 0) {
       TakeGateBytes({buffer_.data(), static_cast<std::size_t>(got)});
     }
     sandbox::StatusRecord record;
@@ -364,7 +396,22 @@ void BoxRun::Deliver() {
   Outcome outcome = Judge(report_, request_);
   outcome.stdout_stream = std::move(stdout_limiter_).Finish();
   outcome.stderr_stream = std::move(stderr_limiter_).Finish();
+  TakeEvents(outcome);
   handlers_.done(std::move(outcome));
+}
+
+// The kernel's among the interpreter's, in the order in which they happened.
+void BoxRun::TakeEvents(Outcome& outcome) {
+  if (watcher_ != nullptr && calls_ == nullptr && report_.handed_over) {
+    outcome.missing_walls.emplace_back(
+        "kernel events: another supervisor listens to this process's system calls already");
+  }
+  if (calls_ == nullptr) return;
+  sandbox::CallRecord::Taken calls = calls_->Take();
+  outcome.events_dropped += calls.dropped;
+  std::move(calls.events.begin(), calls.events.end(), std::back_inserter(outcome.events));
+  std::stable_sort(outcome.events.begin(), outcome.events.end(),
+                   [](const Event& a, const Event& b) { return a.seconds < b.seconds; });
 }
 
 }  // namespace glovebox

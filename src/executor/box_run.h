@@ -19,6 +19,7 @@
 #include "executor/executor.h"
 #include "executor/output_limiter.h"
 #include "python/wire/gate.h"
+#include "sandbox/parent/call_watcher.h"
 #include "sandbox/parent/cgroup.h"
 #include "sandbox/plan/child_plan.h"
 
@@ -31,6 +32,7 @@ enum class KillReason : std::uint8_t {
   kCpuClock,
   kMemory,
   kOutput,
+  kEvents,
   kProtocol,  // it sent something that is no answer
   kBirth,     // it was not ready in time
   kCancelled,
@@ -62,9 +64,11 @@ class BoxRun : public std::enable_shared_from_this<BoxRun> {
     std::function<void()> gone;         // once, when no process of the box is left
   };
 
-  // `slot` may be null (the cgroup wall is down); it must outlive `gone`.
+  // `slot` may be null (the cgroup wall is down); it must outlive `gone`. `watcher` may be null
+  // (the seccomp wall is down); it must outlive the run.
   BoxRun(boost::asio::io_context& context, ExecutionRequest request, ServerEnds channels,
-         sandbox::CgroupSlot* slot, ExecutionObserver* observer, Handlers handlers);
+         sandbox::CgroupSlot* slot, sandbox::CallWatcher* watcher, ExecutionObserver* observer,
+         Handlers handlers);
 
   // The box was asked for: from here on it has to be ready in time.
   void Begin();
@@ -86,6 +90,9 @@ class BoxRun : public std::enable_shared_from_this<BoxRun> {
   void ReadGate();
   void ReadStatus();
   ssize_t ReadSome(Descriptor& descriptor);
+  ssize_t ReadGateBytes();
+  void WatchCalls(UniqueFd listener);
+  void TakeEvents(Outcome& outcome);
   void ReadOutput(Descriptor& descriptor, OutputLimiter& limiter);
   void WatchMemory();
   void ArmWallClock();
@@ -102,8 +109,11 @@ class BoxRun : public std::enable_shared_from_this<BoxRun> {
   void CloseAll();
   void Deliver();
 
+  boost::asio::io_context& context_;
   ExecutionRequest request_;
   sandbox::CgroupSlot* slot_;
+  sandbox::CallWatcher* watcher_;
+  std::shared_ptr<sandbox::CallRecord> calls_;  // once the filter's listener is here
   ExecutionObserver* observer_;
   Handlers handlers_;
   std::uint64_t nonce_;

@@ -63,6 +63,12 @@ void JudgeKill(const BoxReport& report, const ExecutionRequest& request, Outcome
           "The code wrote far more output than the limit of " +
               std::to_string(request.limits.output_chars_max) + " characters");
       return;
+    case KillReason::kEvents:
+      AddLimit(outcome, "events");
+      Set(outcome, ExecutionStatus::kLimitExceeded,
+          "The code attempted refused system calls " +
+              std::to_string(sandbox::kCallEventsBeforeEnd) + " times");
+      return;
     case KillReason::kProtocol:
       Set(outcome, ExecutionStatus::kFailed,
           "The code wrote to the box's own channel; its result cannot be told from a forgery");
@@ -99,7 +105,7 @@ void JudgeResult(const wire::RunResult& result, Outcome& outcome) {
   outcome.events_dropped = result.events_dropped;
   for (const wire::RunEvent& event : result.events) {
     outcome.events.push_back({event.seconds, EventSource::kInterpreter, "interpreter",
-                              event.operation, event.target, event.line, event.refused,
+                              event.operation, event.target, event.line, event.refused, "",
                               event.remedy});
   }
 }
@@ -116,6 +122,15 @@ void JudgeWaitStatus(int wait_status, Outcome& outcome) {
   const int signal = WTERMSIG(wait_status);
   outcome.signal = signal;
   if (signal == SIGSYS) {
+    // The filter ends nobody for anything else.
+    Event event;
+    event.source = EventSource::kKernel;
+    event.layer = "seccomp";
+    event.operation = "foreign system call";
+    event.refused = true;
+    event.rule = "calls of another architecture or of x32 pass every rule made for this one";
+    event.remedy = "nothing allows it in a box";
+    outcome.events.push_back(std::move(event));
     Set(outcome, ExecutionStatus::kViolated, "The system-call filter ended the process (SIGSYS)");
   } else {
     Set(outcome, ExecutionStatus::kFailed, "The process was ended by " + SignalName(signal));

@@ -12,6 +12,7 @@
 #include "executor/execution_id.h"
 #include "python/client/box_factory.h"
 #include "python/client/zygote_client.h"
+#include "sandbox/parent/call_watcher.h"
 #include "sandbox/parent/cgroup.h"
 #include "sandbox/parent/leftovers.h"
 #include "sandbox/parent/uid_range.h"
@@ -61,12 +62,14 @@ class LocalExecution final : public Execution, public std::enable_shared_from_th
 class LocalExecutor final : public Executor {
  public:
   LocalExecutor(asio::io_context& context, LocalExecutorOptions options, python::BoxFactory factory,
-                sandbox::UidRange uids, std::optional<HostCgroups> cgroups)
+                sandbox::UidRange uids, std::optional<HostCgroups> cgroups,
+                std::unique_ptr<sandbox::CallWatcher> watcher)
       : context_(context),
         options_(std::move(options)),
         factory_(std::move(factory)),
         uids_(std::move(uids)),
-        cgroups_(std::move(cgroups)) {}
+        cgroups_(std::move(cgroups)),
+        watcher_(std::move(watcher)) {}
 
   ~LocalExecutor() override {
     *alive_ = false;
@@ -130,7 +133,8 @@ class LocalExecutor final : public Executor {
     // Everything before hand-over: the wait for a place and the birth of the box.
     const std::chrono::duration<double> total = Clock::now() - execution->arrived;
     outcome.queue_seconds = total.count() - outcome.wall_seconds;
-    outcome.missing_walls = factory_.missing();
+    outcome.missing_walls.insert(outcome.missing_walls.begin(), factory_.missing().begin(),
+                                 factory_.missing().end());
     const DoneHandler done = std::exchange(execution->done, nullptr);
     execution->withdraw = nullptr;
     if (done) done(std::move(outcome));
@@ -219,7 +223,7 @@ class LocalExecutor final : public Executor {
       ReturnSlot(slot);
     };
     execution->run = std::make_shared<BoxRun>(context_, std::move(execution->request),
-                                              std::move(channels.server), cgroup,
+                                              std::move(channels.server), cgroup, watcher_.get(),
                                               execution->observer, std::move(handlers));
     runs_.emplace(slot, execution->run);
     execution->run->Begin();
@@ -249,6 +253,7 @@ class LocalExecutor final : public Executor {
   // Declared in the order in which they are taken; given back the other way round.
   sandbox::UidRange uids_;
   std::optional<HostCgroups> cgroups_;
+  std::unique_ptr<sandbox::CallWatcher> watcher_;  // null without the seccomp wall
   std::vector<std::unique_ptr<Slot>> slots_;
   std::deque<Slot*> free_slots_;
   std::uint32_t slots_in_use_ = 0;
@@ -275,8 +280,11 @@ Result<std::unique_ptr<Executor>> CreateLocalExecutor(asio::io_context& context,
     cgroups.emplace(
         HostCgroups{std::move(note), TRY(sandbox::CgroupTree::Create(layout, uids.index()))});
   }
-  auto executor = std::make_unique<LocalExecutor>(context, std::move(options), std::move(factory),
-                                                  std::move(uids), std::move(cgroups));
+  std::unique_ptr<sandbox::CallWatcher> watcher;
+  if (options.walls.stands(Wall::kSeccomp)) watcher = TRY(sandbox::CallWatcher::Start());
+  auto executor =
+      std::make_unique<LocalExecutor>(context, std::move(options), std::move(factory),
+                                      std::move(uids), std::move(cgroups), std::move(watcher));
   TRY(executor->StartZygote());
   return std::unique_ptr<Executor>(std::move(executor));
 }

@@ -160,6 +160,7 @@ json::object EventToJson(const Event& event) {
       {"target", event.target},
       {"refused", event.refused}};
   if (event.line > 0) object["line"] = event.line;
+  if (!event.rule.empty()) object["rule"] = event.rule;
   if (!event.remedy.empty()) object["remedy"] = event.remedy;
   return object;
 }

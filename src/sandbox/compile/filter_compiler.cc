@@ -36,6 +36,8 @@ sock_filter ReturnErrno(int error) {
   return Return(SECCOMP_RET_ERRNO | (static_cast<std::uint32_t>(error) & SECCOMP_RET_DATA));
 }
 
+sock_filter Refuse() { return Return(SECCOMP_RET_USER_NOTIF); }
+
 // Jumps over `if_true` or `if_false` instructions.
 sock_filter JumpIf(std::uint16_t comparison, std::uint32_t value, std::size_t if_true,
                    std::size_t if_false) {
@@ -117,7 +119,7 @@ Result<Code> AllowCode(const AllowRule& rule) {
   Code code;
   if (!rule.pretend.empty()) code = TRY(PretendCode(rule.pretend));
   for (const ArgumentTest& test : rule.when) {
-    if (Status appended = AppendTest(code, test, ReturnErrno(rule.otherwise)); !appended) {
+    if (Status appended = AppendTest(code, test, Refuse()); !appended) {
       return std::move(appended).error();
     }
   }
@@ -229,7 +231,7 @@ Result<std::vector<sock_filter>> CompileFilter(const SyscallPolicy& policy, Arch
     }
   }
   for (const DenyRule& rule : policy.deny) {
-    if (Status added = AddCalls(rule.calls, {ReturnErrno(rule.error)}, arch, table); !added) {
+    if (Status added = AddCalls(rule.calls, {Refuse()}, arch, table); !added) {
       return std::move(added).error();
     }
   }
@@ -242,6 +244,27 @@ Result<std::vector<sock_filter>> CompileFilter(const SyscallPolicy& policy, Arch
                                    std::to_string(kFilterLengthMax));
   }
   return program;
+}
+
+Result<std::vector<WatchedCallRule>> WatchedCalls(const SyscallPolicy& policy, Arch arch) {
+  std::vector<WatchedCallRule> watched;
+  const auto add = [&](const std::vector<std::string>& calls, int error,
+                       const std::string& why) -> Status {
+    for (const std::string& call : calls) {
+      const auto number = TRY(SyscallNumber(call, arch));
+      if (number) watched.push_back({*number, error, call, why});
+    }
+    return {};
+  };
+  for (const AllowRule& rule : policy.allow) {
+    if (!rule.when.empty()) TRY(add(rule.calls, rule.otherwise, rule.why));
+  }
+  for (const DenyRule& rule : policy.deny) {
+    TRY(add(rule.calls, rule.error, rule.why));
+  }
+  std::sort(watched.begin(), watched.end(),
+            [](const auto& a, const auto& b) { return a.number < b.number; });
+  return watched;
 }
 
 }  // namespace glovebox
