@@ -28,6 +28,10 @@ constexpr std::size_t kReadBytes = 64u << 10;
 constexpr auto kBirthTimeMax = std::chrono::seconds(10);  // a thousand times what it takes
 // RLIMIT_DATA counts address space, not memory: room for thread stacks, which are mostly untouched.
 constexpr std::uint64_t kDataSlackBytes = 512ull << 20;
+// Where only looking holds the limit, less: what one process can take between two looks.
+constexpr std::uint64_t kMeteredDataSlackBytes = 128ull << 20;
+constexpr auto kMeterInterval = std::chrono::milliseconds(10);
+constexpr auto kMeterIntervalNearLimit = std::chrono::milliseconds(2);
 // The cgroup's limit is to be met first, because it counts its refusals and an rlimit does not.
 constexpr std::uint32_t kProcessSlack = 8;
 
@@ -37,11 +41,12 @@ std::uint64_t RandomNumber() {
   return number;
 }
 
-wire::RunRequest MakeRunRequest(const ExecutionRequest& request, std::uint64_t nonce) {
+wire::RunRequest MakeRunRequest(const ExecutionRequest& request, std::uint64_t nonce,
+                                std::uint64_t data_slack_bytes) {
   wire::RunRequest run;
   run.nonce = nonce;
   run.merged_output = request.output == OutputMode::kMerged;
-  run.data_bytes_max = request.limits.memory_bytes_max + kDataSlackBytes;
+  run.data_bytes_max = request.limits.memory_bytes_max + data_slack_bytes;
   run.processes_max = request.limits.processes_max + kProcessSlack;
   if (request.limits.cpu_ms_max != 0) run.cpu_seconds_max = request.limits.cpu_ms_max / 1000 + 1;
   run.code = request.code;
@@ -56,12 +61,12 @@ wire::RunRequest MakeRunRequest(const ExecutionRequest& request, std::uint64_t n
 }  // namespace
 
 BoxRun::BoxRun(asio::io_context& context, ExecutionRequest request, ServerEnds channels,
-               sandbox::CgroupSlot* slot, sandbox::CallWatcher* watcher,
-               ExecutionObserver* observer, Handlers handlers)
+               Means means, ExecutionObserver* observer, Handlers handlers)
     : context_(context),
       request_(std::move(request)),
-      slot_(slot),
-      watcher_(watcher),
+      slot_(means.cgroup),
+      watcher_(means.watcher),
+      measured_tmpfs_(means.measured_tmpfs),
       observer_(observer),
       handlers_(std::move(handlers)),
       nonce_(RandomNumber()),
@@ -75,6 +80,7 @@ BoxRun::BoxRun(asio::io_context& context, ExecutionRequest request, ServerEnds c
       input_(context),
       wall_timer_(context),
       cpu_timer_(context),
+      memory_timer_(context),
       stdout_limiter_(request_.limits.output_chars_max),
       stderr_limiter_(request_.limits.output_chars_max) {}
 
@@ -221,11 +227,16 @@ void BoxRun::ArmCpuClock() {
 
 // The box is locked and waits: the request goes in and the clocks start.
 void BoxRun::HandOver() {
+  StartMeter();
+  if (over()) return;
   report_.handed_over = true;
   handed_over_at_ = Clock::now();
   if (calls_) calls_->StartClock();
   run_frame_ =
-      wire::Frame(wire::FrameKind::kRun, wire::EncodeRunRequest(MakeRunRequest(request_, nonce_)));
+      wire::Frame(wire::FrameKind::kRun,
+                  wire::EncodeRunRequest(MakeRunRequest(
+                      request_, nonce_,
+                      measured_tmpfs_ == nullptr ? kDataSlackBytes : kMeteredDataSlackBytes)));
   asio::async_write(gate_, asio::buffer(run_frame_),
                     [self = shared_from_this()](const error_code&, std::size_t) {
                       self->run_frame_.clear();
@@ -233,7 +244,31 @@ void BoxRun::HandOver() {
                     });
   ArmWallClock();
   ArmCpuClock();
+  if (meter_) MeterMemory();
   FeedInput();
+}
+
+// Fails closed: a box that cannot be looked at does not get the request.
+void BoxRun::StartMeter() {
+  if (measured_tmpfs_ == nullptr) return;
+  auto meter = sandbox::MemoryMeter::Open(pidfd_.native_handle(), *measured_tmpfs_);
+  if (meter) {
+    meter_ = std::move(*meter);
+    return;
+  }
+  report_.setup_error = std::move(meter).error();
+  Kill(KillReason::kNone);
+  Deliver();
+}
+
+void BoxRun::MeterMemory() {
+  const std::uint64_t limit = request_.limits.memory_bytes_max;
+  const std::uint64_t used = meter_->Measure(limit);
+  if (used > limit) return Kill(KillReason::kMemory);
+  memory_timer_.expires_after(used > limit / 2 ? kMeterIntervalNearLimit : kMeterInterval);
+  memory_timer_.async_wait([self = shared_from_this()](const error_code& error) {
+    if (!error && !self->dead_ && !self->delivered_) self->MeterMemory();
+  });
 }
 
 void BoxRun::FeedInput() {
@@ -352,6 +387,7 @@ void BoxRun::Abandon() {
   handlers_ = {};
   wall_timer_.cancel();
   cpu_timer_.cancel();
+  memory_timer_.cancel();
   CloseAll();
 }
 
@@ -387,13 +423,16 @@ void BoxRun::Deliver() {
   if (std::exchange(delivered_, true)) return;
   wall_timer_.cancel();
   cpu_timer_.cancel();
+  memory_timer_.cancel();
   error_code ignored;
   input_.close(ignored);
   if (report_.handed_over) {
     report_.wall_seconds = std::chrono::duration<double>(Clock::now() - handed_over_at_).count();
   }
   if (slot_ != nullptr) report_.usage = slot_->Usage();
+  if (meter_) report_.sampled_peak_bytes = meter_->peak();
   Outcome outcome = Judge(report_, request_);
+  if (measured_tmpfs_ != nullptr) outcome.limits_tier = LimitsTier::kSupervisor;
   outcome.stdout_stream = std::move(stdout_limiter_).Finish();
   outcome.stderr_stream = std::move(stderr_limiter_).Finish();
   TakeEvents(outcome);

@@ -21,6 +21,7 @@
 #include "python/wire/gate.h"
 #include "sandbox/parent/call_watcher.h"
 #include "sandbox/parent/cgroup.h"
+#include "sandbox/parent/memory_meter.h"
 #include "sandbox/plan/child_plan.h"
 
 namespace glovebox {
@@ -48,6 +49,7 @@ struct BoxReport {
   std::optional<int> wait_status;  // Python's, from init
   std::uint64_t init_cpu_us = 0;
   std::optional<sandbox::CgroupUsage> usage;
+  std::uint64_t sampled_peak_bytes = 0;  // without a cgroup
   double wall_seconds = 0;
 };
 
@@ -64,11 +66,15 @@ class BoxRun : public std::enable_shared_from_this<BoxRun> {
     std::function<void()> gone;         // once, when no process of the box is left
   };
 
-  // `slot` may be null (the cgroup wall is down); it must outlive `gone`. `watcher` may be null
-  // (the seccomp wall is down); it must outlive the run.
+  // What of the executor's a run uses; all of it must outlive `gone`.
+  struct Means {
+    sandbox::CgroupSlot* cgroup = nullptr;    // null: the cgroup wall is down, or tier B
+    sandbox::CallWatcher* watcher = nullptr;  // null: the seccomp wall is down
+    // Tier B: memory is measured by looking at the box, whose own tmpfs these are.
+    const std::vector<std::string>* measured_tmpfs = nullptr;
+  };
   BoxRun(boost::asio::io_context& context, ExecutionRequest request, ServerEnds channels,
-         sandbox::CgroupSlot* slot, sandbox::CallWatcher* watcher, ExecutionObserver* observer,
-         Handlers handlers);
+         Means means, ExecutionObserver* observer, Handlers handlers);
 
   // The box was asked for: from here on it has to be ready in time.
   void Begin();
@@ -97,6 +103,8 @@ class BoxRun : public std::enable_shared_from_this<BoxRun> {
   void WatchMemory();
   void ArmWallClock();
   void ArmCpuClock();
+  void StartMeter();
+  void MeterMemory();
   void HandOver();
   void FeedInput();
   void PumpInput();
@@ -113,6 +121,8 @@ class BoxRun : public std::enable_shared_from_this<BoxRun> {
   ExecutionRequest request_;
   sandbox::CgroupSlot* slot_;
   sandbox::CallWatcher* watcher_;
+  const std::vector<std::string>* measured_tmpfs_;
+  std::optional<sandbox::MemoryMeter> meter_;   // tier B, from the hand-over on
   std::shared_ptr<sandbox::CallRecord> calls_;  // once the filter's listener is here
   ExecutionObserver* observer_;
   Handlers handlers_;
@@ -127,6 +137,7 @@ class BoxRun : public std::enable_shared_from_this<BoxRun> {
   Descriptor input_;  // the request's own stdin_fd, when it has one
   boost::asio::steady_timer wall_timer_;
   boost::asio::steady_timer cpu_timer_;
+  boost::asio::steady_timer memory_timer_;
   OutputLimiter stdout_limiter_;
   OutputLimiter stderr_limiter_;
   wire::FrameParser parser_;

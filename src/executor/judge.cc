@@ -159,6 +159,7 @@ Outcome Judge(const BoxReport& report, const ExecutionRequest& request) {
   Outcome outcome;
   outcome.wall_seconds = report.wall_seconds;
   outcome.cpu_seconds = static_cast<double>(report.init_cpu_us) / 1e6;
+  outcome.peak_memory_bytes = report.sampled_peak_bytes;
   if (report.usage) {
     outcome.cpu_seconds = static_cast<double>(report.usage->cpu_us) / 1e6;
     outcome.peak_memory_bytes = report.usage->memory_peak_bytes;

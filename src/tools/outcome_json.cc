@@ -230,6 +230,7 @@ json::object OutcomeToJson(const Outcome& outcome, const ExecutionRequest& reque
   document["truncated"] = printed.truncated() || outcome.stderr_stream.truncated();
   AddTail(document, printed, "stdout");
   AddTail(document, outcome.stderr_stream, "stderr");
+  document["limits_tier"] = outcome.limits_tier == LimitsTier::kCgroup ? "cgroup" : "supervisor";
   if (!outcome.missing_walls.empty()) document["missing_walls"] = Strings(outcome.missing_walls);
   return document;
 }

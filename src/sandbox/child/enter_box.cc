@@ -58,7 +58,7 @@ AFTER_FORK ChildFailure HostName(const BoxPlan& plan) noexcept {
 }
 
 AFTER_FORK ChildFailure Identity(const BoxPlan& plan) noexcept {
-  if (!Stands(plan, Wall::kIdentity)) return {};
+  if (!Stands(plan, Wall::kIdentity) || plan.uid == 0) return {};
   return Check(ChildStage::kIdentity, BecomeUser(plan.uid));
 }
 

@@ -5,6 +5,7 @@
 #include <seccomp.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <limits>
 #include <map>
 #include <span>
@@ -115,8 +116,13 @@ Result<Code> PretendCode(const std::vector<ArgumentTest>& tests) {
   return code;
 }
 
-Result<Code> AllowCode(const AllowRule& rule) {
+bool IsRefused(const AllowRule& rule, MemoryAccount account) {
+  return rule.needs_cgroup && account == MemoryAccount::kSupervisor;
+}
+
+Result<Code> AllowCode(const AllowRule& rule, MemoryAccount account) {
   Code code;
+  if (IsRefused(rule, account)) return Code{Refuse()};
   if (!rule.pretend.empty()) code = TRY(PretendCode(rule.pretend));
   for (const ArgumentTest& test : rule.when) {
     if (Status appended = AppendTest(code, test, Refuse()); !appended) {
@@ -222,10 +228,11 @@ Result<std::optional<std::uint32_t>> SyscallNumber(const std::string& name, Arch
   return std::optional<std::uint32_t>(static_cast<std::uint32_t>(number));
 }
 
-Result<std::vector<sock_filter>> CompileFilter(const SyscallPolicy& policy, Arch arch) {
+Result<std::vector<sock_filter>> CompileFilter(const SyscallPolicy& policy, Arch arch,
+                                               MemoryAccount account) {
   std::map<std::uint32_t, Code> table;
   for (const AllowRule& rule : policy.allow) {
-    const Code code = TRY(AllowCode(rule));
+    const Code code = TRY(AllowCode(rule, account));
     if (Status added = AddCalls(rule.calls, code, arch, table); !added) {
       return std::move(added).error();
     }
@@ -246,7 +253,8 @@ Result<std::vector<sock_filter>> CompileFilter(const SyscallPolicy& policy, Arch
   return program;
 }
 
-Result<std::vector<WatchedCallRule>> WatchedCalls(const SyscallPolicy& policy, Arch arch) {
+Result<std::vector<WatchedCallRule>> WatchedCalls(const SyscallPolicy& policy, Arch arch,
+                                                  MemoryAccount account) {
   std::vector<WatchedCallRule> watched;
   const auto add = [&](const std::vector<std::string>& calls, int error,
                        const std::string& why) -> Status {
@@ -257,7 +265,11 @@ Result<std::vector<WatchedCallRule>> WatchedCalls(const SyscallPolicy& policy, A
     return {};
   };
   for (const AllowRule& rule : policy.allow) {
-    if (!rule.when.empty()) TRY(add(rule.calls, rule.otherwise, rule.why));
+    if (IsRefused(rule, account)) {
+      TRY(add(rule.calls, EPERM, rule.why));
+    } else if (!rule.when.empty()) {
+      TRY(add(rule.calls, rule.otherwise, rule.why));
+    }
   }
   for (const DenyRule& rule : policy.deny) {
     TRY(add(rule.calls, rule.error, rule.why));

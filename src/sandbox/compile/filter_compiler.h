@@ -17,6 +17,9 @@ namespace glovebox {
 
 enum class Arch { kX86_64, kAarch64 };
 
+// What counts the memory of a box: a cgroup, or a supervisor that looks at its processes.
+enum class MemoryAccount { kCgroup, kSupervisor };
+
 // The kernel's own bound on one filter (BPF_MAXINSNS).
 inline constexpr std::size_t kFilterLengthMax = 4096;
 
@@ -32,7 +35,7 @@ Result<std::optional<std::uint32_t>> SyscallNumber(const std::string& name, Arch
 //   x32 numbers, on x86-64        KILL_PROCESS (the same calls past every number-based rule)
 //   a call in [[allow]]           ERRNO(0), which returns 0, when every test of `pretend` holds;
 //                                 else ALLOW, or a refusal when a test of `when` fails
-//   a call in [[deny]]            a refusal
+//   a call in [[deny]]            a refusal; so is one that needs a cgroup which is not there
 //   everything else, also nr -1   ERRNO(default_error)
 // A refusal is USER_NOTIF: the supervisor answers with the errno of the call's WatchedCallRule and
 // records the attempt. Without a supervisor the kernel answers ENOSYS: refused all the same.
@@ -42,7 +45,8 @@ Result<std::optional<std::uint32_t>> SyscallNumber(const std::string& name, Arch
 // Only the names come from libseccomp. Its rules cannot say "these values, otherwise EPERM, and
 // ENOSYS for other calls": a rule without tests replaces the tested rules of the same call, and
 // there is no masked inequality. So the program is generated here, and proven by evaluation.
-Result<std::vector<sock_filter>> CompileFilter(const SyscallPolicy& policy, Arch arch);
+Result<std::vector<sock_filter>> CompileFilter(const SyscallPolicy& policy, Arch arch,
+                                               MemoryAccount account = MemoryAccount::kCgroup);
 
 // A call whose refusals the supervisor answers.
 struct WatchedCallRule {
@@ -53,6 +57,7 @@ struct WatchedCallRule {
 };
 
 // The calls that the program of CompileFilter hands to the supervisor, by number.
-Result<std::vector<WatchedCallRule>> WatchedCalls(const SyscallPolicy& policy, Arch arch);
+Result<std::vector<WatchedCallRule>> WatchedCalls(const SyscallPolicy& policy, Arch arch,
+                                                  MemoryAccount account = MemoryAccount::kCgroup);
 
 }  // namespace glovebox

@@ -14,6 +14,9 @@ namespace glovebox {
 // Empty on an architecture without a table (only x86-64 and aarch64 have one). The caller must then
 // refuse to start a box: an empty filter is a missing wall, not a weak one.
 std::span<const sock_filter> PythonFilter() noexcept;
+// The same for boxes whose memory no cgroup counts: what could hide memory from a supervisor is
+// refused.
+std::span<const sock_filter> PythonFilterWithoutCgroup() noexcept;
 
 // A call of that filter whose refusals the supervisor answers, with `error`, and records.
 struct WatchedCall {
@@ -23,7 +26,7 @@ struct WatchedCall {
   const char* why;   // the policy's reason
 };
 
-// By number. Every call that the filter answers with USER_NOTIF is here.
+// By number. Every call that either filter answers with USER_NOTIF is here.
 std::span<const WatchedCall> PythonWatchedCalls() noexcept;
 
 }  // namespace glovebox

@@ -1,6 +1,7 @@
 // generate_filters POLICY.toml NAME OUTPUT.inc: compiles a policy for every architecture and writes
-// the programs as constexpr arrays kNAMEX86_64 and kNAMEAarch64, each with the calls it hands to
-// the supervisor (...Watched). Runs while Glovebox is built.
+// the programs as constexpr arrays kNAMEX86_64 and kNAMEAarch64, each also for boxes without a
+// cgroup (...NoCgroup) and with the calls that either hands to the supervisor (...Watched). Runs
+// while Glovebox is built.
 #include <linux/filter.h>
 
 #include <cstdio>
@@ -58,8 +59,10 @@ std::string WatchedText(const std::string& name, const std::vector<WatchedCallRu
 }
 
 Result<std::string> ArchText(const SyscallPolicy& policy, const std::string& name, Arch arch) {
+  const std::string unaccounted = name + "NoCgroup";
   return ArrayText(name, TRY(CompileFilter(policy, arch))) + "\n" +
-         WatchedText(name, TRY(WatchedCalls(policy, arch)));
+         ArrayText(unaccounted, TRY(CompileFilter(policy, arch, MemoryAccount::kSupervisor))) +
+         "\n" + WatchedText(name, TRY(WatchedCalls(policy, arch, MemoryAccount::kSupervisor)));
 }
 
 Result<std::string> GenerateText(const std::string& policy_path, const std::string& name) {

@@ -74,10 +74,13 @@ Result<Moves> PrepareMoves(const std::vector<std::pair<int, int>>& descriptors) 
 Status WriteIdMaps(pid_t pid, const SpawnRequest& request) {
   if ((request.namespaces & CLONE_NEWUSER) == 0) return {};
   const std::string folder = "/proc/" + std::to_string(pid);
-  const std::string map =
-      "0 " + std::to_string(request.uid_base) + " " + std::to_string(request.uid_count);
-  TRY(WriteExisting(folder + "/uid_map", map));
-  return WriteExisting(folder + "/gid_map", map);
+  const auto map = [&request](unsigned base) {
+    return "0 " + std::to_string(base) + " " + std::to_string(request.uid_count);
+  };
+  // Without privilege the kernel wants groups to be settled for good before it takes a map.
+  if (request.uid_count == 1) TRY(WriteExisting(folder + "/setgroups", "deny"));
+  TRY(WriteExisting(folder + "/uid_map", map(request.uid_base)));
+  return WriteExisting(folder + "/gid_map", map(request.gid_base));
 }
 
 // End-of-file means the child exec'd; a record says where it failed.
@@ -137,7 +140,8 @@ Result<Process> Spawn(const SpawnRequest& request) {
   SpawnPlan plan;
   plan.failure_fd = failure.write.get();
   plan.parent_ready_fd = ready.read.get();
-  plan.switch_identity = (request.namespaces & CLONE_NEWUSER) != 0;
+  // With a single uid mapped there is nothing to switch to: we are it already.
+  plan.switch_identity = (request.namespaces & CLONE_NEWUSER) != 0 && request.uid_count > 1;
   plan.build_root = request.root != nullptr;
   if (plan.build_root) plan.root = request.root->plan();
   plan.moves = moves.moves.data();

@@ -42,7 +42,10 @@ class Process {
 
 struct SpawnRequest {
   std::uint64_t namespaces = 0;  // CLONE_NEW*
-  uid_t uid_base = 0;            // with CLONE_NEWUSER: what uid 0 inside is outside
+  // With CLONE_NEWUSER: what uid and gid 0 inside are outside. More than one of them needs
+  // privilege; a single one must be the caller's own.
+  uid_t uid_base = 0;
+  gid_t gid_base = 0;
   std::uint32_t uid_count = 1;
   const RootLayout* root = nullptr;  // with CLONE_NEWNS: the root to build; null keeps the host's
   std::vector<std::pair<int, int>> descriptors;  // (ours, the child's); all others are closed
