@@ -26,8 +26,6 @@ namespace asio = boost::asio;
 using Clock = std::chrono::steady_clock;
 using sandbox::Wall;
 
-constexpr char kLockFolder[] = "/run/glovebox";
-
 // Our cgroups, and the note that tells a successor of them if we are killed. The note goes last.
 struct HostCgroups {
   sandbox::HostNote note;
@@ -288,12 +286,12 @@ Result<std::unique_ptr<Executor>> CreateLocalExecutor(asio::io_context& context,
   std::optional<sandbox::UidRange> uids;
   std::optional<HostCgroups> cgroups;
   if (privileged) {
-    uids.emplace(TRY(sandbox::UidRange::Take(kLockFolder)));
-    TRY(sandbox::SweepDeadServers(kLockFolder, *uids));
+    uids.emplace(TRY(sandbox::UidRange::Take(sandbox::kLockFolder)));
+    TRY(sandbox::SweepDeadServers(sandbox::kLockFolder, *uids));
     if (options.walls.stands(Wall::kCgroup)) {
       const sandbox::CgroupLayout layout = sandbox::DetectCgroupLayout();
       sandbox::HostNote note = TRY(sandbox::HostNote::Write(
-          kLockFolder, *uids, sandbox::CgroupTree::BranchesOf(layout, uids->index())));
+          sandbox::kLockFolder, *uids, sandbox::CgroupTree::BranchesOf(layout, uids->index())));
       cgroups.emplace(
           HostCgroups{std::move(note), TRY(sandbox::CgroupTree::Create(layout, uids->index()))});
     }

@@ -58,6 +58,15 @@ struct SpawnRequest {
 // entry: "starting glovebox-python: mounting bind /usr/lib/python3.11: Permission denied".
 Result<Process> Spawn(const SpawnRequest& request);
 
+// Underneath Spawn, for children that never exec: a clone with `flags` that runs `child(plan)`,
+// which must be after-fork code (sandbox/child) and not return. `closed_fd` is closed in it first,
+// -1 for none.
+Result<Process> CloneChild(std::uint64_t flags, int closed_fd, void (*child)(const void* plan),
+                           const void* plan);
+
+// The id maps of a child cloned with CLONE_NEWUSER, as in SpawnRequest.
+Status WriteIdMaps(pid_t pid, uid_t uid_base, gid_t gid_base, std::uint32_t count);
+
 // For messages: what a child was doing at `stage`.
 std::string StageName(ChildStage stage);
 
