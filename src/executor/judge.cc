@@ -83,6 +83,12 @@ void JudgeKill(const BoxReport& report, const ExecutionRequest& request, Outcome
   }
 }
 
+// Memory that was asked for and refused: mmap says it with an errno where the heap says it by type.
+bool IsOutOfMemory(const wire::RunError& error) {
+  return error.type == "MemoryError" ||
+         (error.type == "OSError" && error.message.starts_with("[Errno 12]"));
+}
+
 // It told how it ended.
 void JudgeResult(const wire::RunResult& result, Outcome& outcome) {
   outcome.exit_code = result.exit_code;
@@ -97,7 +103,7 @@ void JudgeResult(const wire::RunResult& result, Outcome& outcome) {
                                 result.error.line};
     outcome.message = result.error.type;
     if (!result.error.message.empty()) outcome.message += ": " + result.error.message;
-    if (result.error.type == "MemoryError") AddLimit(outcome, "memory");
+    if (IsOutOfMemory(result.error)) AddLimit(outcome, "memory");
   }
   outcome.value = result.value;
   outcome.value_repr = result.value_repr;

@@ -57,11 +57,13 @@ print(os.getuid(), set(caps), 'NoNewPrivs:\\t1' in status, os.listdir('/proc/sel
             self.assertEqual(result["error_type"], "FileNotFoundError")
 
     def test_memory_ends_below_the_limit_and_a_quarter(self):
-        mapped = "import mmap\nm = mmap.mmap(-1, 1 << 30{flags})\nfor i in range(0, 1 << 30, 4096): m[i] = 1"
+        mapped = ("import mmap\nm = mmap.mmap(-1, {size} << 20, {flags} | mmap.MAP_ANONYMOUS)\n"
+                  "for i in range(0, {size} << 20, 4096): m[i] = 1")
         for name, code in {
             "heap": "x = []\nwhile True: x.append(bytearray(1 << 20))",
-            "private mapping": mapped.format(flags=", mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS"),
-            "shared mapping": mapped.format(flags=""),
+            "private mapping, refused whole": mapped.format(size=1024, flags="mmap.MAP_PRIVATE"),
+            "private mapping, page by page": mapped.format(size=200, flags="mmap.MAP_PRIVATE"),
+            "shared mapping": mapped.format(size=1024, flags="mmap.MAP_SHARED"),
             "children": "import os\nfor _ in range(8): os.fork()\nx = []\n"
                         "while True: x.append(bytearray(1 << 20))",
             "tmpfs": "for f in ('/tmp/a', '/work/a', '/dev/shm/a'):\n"
