@@ -18,6 +18,7 @@ struct Event {
   std::string target;     // what it was aimed at, as text; empty when unknown
   int line = 0;           // line of the user's code, 0 when unknown
   bool refused = false;   // refused, or only noted
+  std::string rule;       // what was decided by: the policy's own words; empty when unknown
   std::string remedy;     // which setting would allow it, or that nothing does
 };
 

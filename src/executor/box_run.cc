@@ -8,11 +8,14 @@
 #include <cerrno>
 #include <csignal>
 #include <cstring>
+#include <iterator>
 #include <utility>
 
 #include <boost/asio/buffer.hpp>
+#include <boost/asio/post.hpp>
 #include <boost/asio/write.hpp>
 
+#include "python/wire/descriptor_passing.h"
 #include "sandbox/parent/spawn.h"
 
 namespace glovebox {
@@ -25,6 +28,10 @@ constexpr std::size_t kReadBytes = 64u << 10;
 constexpr auto kBirthTimeMax = std::chrono::seconds(10);  // a thousand times what it takes
 // RLIMIT_DATA counts address space, not memory: room for thread stacks, which are mostly untouched.
 constexpr std::uint64_t kDataSlackBytes = 512ull << 20;
+// Where only looking holds the limit, less: what one process can take between two looks.
+constexpr std::uint64_t kMeteredDataSlackBytes = 128ull << 20;
+constexpr auto kMeterInterval = std::chrono::milliseconds(10);
+constexpr auto kMeterIntervalNearLimit = std::chrono::milliseconds(2);
 // The cgroup's limit is to be met first, because it counts its refusals and an rlimit does not.
 constexpr std::uint32_t kProcessSlack = 8;
 
@@ -34,11 +41,12 @@ std::uint64_t RandomNumber() {
   return number;
 }
 
-wire::RunRequest MakeRunRequest(const ExecutionRequest& request, std::uint64_t nonce) {
+wire::RunRequest MakeRunRequest(const ExecutionRequest& request, std::uint64_t nonce,
+                                std::uint64_t data_slack_bytes) {
   wire::RunRequest run;
   run.nonce = nonce;
   run.merged_output = request.output == OutputMode::kMerged;
-  run.data_bytes_max = request.limits.memory_bytes_max + kDataSlackBytes;
+  run.data_bytes_max = request.limits.memory_bytes_max + data_slack_bytes;
   run.processes_max = request.limits.processes_max + kProcessSlack;
   if (request.limits.cpu_ms_max != 0) run.cpu_seconds_max = request.limits.cpu_ms_max / 1000 + 1;
   run.code = request.code;
@@ -53,9 +61,12 @@ wire::RunRequest MakeRunRequest(const ExecutionRequest& request, std::uint64_t n
 }  // namespace
 
 BoxRun::BoxRun(asio::io_context& context, ExecutionRequest request, ServerEnds channels,
-               sandbox::CgroupSlot* slot, ExecutionObserver* observer, Handlers handlers)
-    : request_(std::move(request)),
-      slot_(slot),
+               Means means, ExecutionObserver* observer, Handlers handlers)
+    : context_(context),
+      request_(std::move(request)),
+      slot_(means.cgroup),
+      watcher_(means.watcher),
+      measured_tmpfs_(means.measured_tmpfs),
       observer_(observer),
       handlers_(std::move(handlers)),
       nonce_(RandomNumber()),
@@ -69,6 +80,7 @@ BoxRun::BoxRun(asio::io_context& context, ExecutionRequest request, ServerEnds c
       input_(context),
       wall_timer_(context),
       cpu_timer_(context),
+      memory_timer_(context),
       stdout_limiter_(request_.limits.output_chars_max),
       stderr_limiter_(request_.limits.output_chars_max) {}
 
@@ -114,7 +126,7 @@ void BoxRun::WatchDeath() {
 void BoxRun::ReadGate() {
   gate_.async_wait(Descriptor::wait_read, [self = shared_from_this()](const error_code& error) {
     if (error || self->dead_ || self->delivered_) return;
-    const ssize_t got = self->ReadSome(self->gate_);
+    const ssize_t got = self->ReadGateBytes();
     if (got > 0) self->TakeGateBytes({self->buffer_.data(), static_cast<std::size_t>(got)});
     const bool open = got > 0 || (got < 0 && errno == EAGAIN);
     if (open && !self->delivered_) self->ReadGate();
@@ -124,6 +136,31 @@ void BoxRun::ReadGate() {
 ssize_t BoxRun::ReadSome(Descriptor& descriptor) {
   buffer_.resize(kReadBytes);
   return ::read(descriptor.native_handle(), buffer_.data(), buffer_.size());
+}
+
+// Until the request is inside, nothing untrusted has run: what comes is our own, and the filter's
+// listener comes with it. Afterwards descriptors are not taken from the box.
+ssize_t BoxRun::ReadGateBytes() {
+  if (report_.handed_over) return ReadSome(gate_);
+  wire::ReceivedMessage message;
+  if (const int error = wire::ReceiveWithDescriptors(gate_.native_handle(), message); error != 0) {
+    errno = error;
+    return -1;
+  }
+  for (const int fd : message.fds) WatchCalls(UniqueFd(fd));
+  buffer_.assign(message.payload.begin(), message.payload.end());
+  return static_cast<ssize_t>(message.payload.size());
+}
+
+void BoxRun::WatchCalls(UniqueFd listener) {
+  if (watcher_ == nullptr || calls_ != nullptr) return;
+  calls_ = std::make_shared<sandbox::CallRecord>([this, weak = weak_from_this()] {
+    asio::post(context_, [weak] {
+      if (const auto self = weak.lock()) self->Kill(KillReason::kEvents);
+    });
+  });
+  // Without a watcher the calls are still refused; only the record is missing.
+  if (!watcher_->Watch(std::move(listener), calls_)) calls_ = nullptr;
 }
 
 void BoxRun::ReadStatus() {
@@ -190,10 +227,16 @@ void BoxRun::ArmCpuClock() {
 
 // The box is locked and waits: the request goes in and the clocks start.
 void BoxRun::HandOver() {
+  StartMeter();
+  if (over()) return;
   report_.handed_over = true;
   handed_over_at_ = Clock::now();
+  if (calls_) calls_->StartClock();
   run_frame_ =
-      wire::Frame(wire::FrameKind::kRun, wire::EncodeRunRequest(MakeRunRequest(request_, nonce_)));
+      wire::Frame(wire::FrameKind::kRun,
+                  wire::EncodeRunRequest(MakeRunRequest(
+                      request_, nonce_,
+                      measured_tmpfs_ == nullptr ? kDataSlackBytes : kMeteredDataSlackBytes)));
   asio::async_write(gate_, asio::buffer(run_frame_),
                     [self = shared_from_this()](const error_code&, std::size_t) {
                       self->run_frame_.clear();
@@ -201,7 +244,31 @@ void BoxRun::HandOver() {
                     });
   ArmWallClock();
   ArmCpuClock();
+  if (meter_) MeterMemory();
   FeedInput();
+}
+
+// Fails closed: a box that cannot be looked at does not get the request.
+void BoxRun::StartMeter() {
+  if (measured_tmpfs_ == nullptr) return;
+  auto meter = sandbox::MemoryMeter::Open(pidfd_.native_handle(), *measured_tmpfs_);
+  if (meter) {
+    meter_ = std::move(*meter);
+    return;
+  }
+  report_.setup_error = std::move(meter).error();
+  Kill(KillReason::kNone);
+  Deliver();
+}
+
+void BoxRun::MeterMemory() {
+  const std::uint64_t limit = request_.limits.memory_bytes_max;
+  const std::uint64_t used = meter_->Measure(limit);
+  if (used > limit) return Kill(KillReason::kMemory);
+  memory_timer_.expires_after(used > limit / 2 ? kMeterIntervalNearLimit : kMeterInterval);
+  memory_timer_.async_wait([self = shared_from_this()](const error_code& error) {
+    if (!error && !self->dead_ && !self->delivered_) self->MeterMemory();
+  });
 }
 
 void BoxRun::FeedInput() {
@@ -320,6 +387,7 @@ void BoxRun::Abandon() {
   handlers_ = {};
   wall_timer_.cancel();
   cpu_timer_.cancel();
+  memory_timer_.cancel();
   CloseAll();
 }
 
@@ -336,7 +404,7 @@ void BoxRun::OnDeath() {
     // Whatever was said before the end still lies in the pipes.
     DrainNow();
     ssize_t got = 0;
-    while (!delivered_ && report_.killed == KillReason::kNone && (got = ReadSome(gate_)) > 0) {
+    while (!delivered_ && report_.killed == KillReason::kNone && (got = ReadGateBytes()) > 0) {
       TakeGateBytes({buffer_.data(), static_cast<std::size_t>(got)});
     }
     sandbox::StatusRecord record;
@@ -355,16 +423,34 @@ void BoxRun::Deliver() {
   if (std::exchange(delivered_, true)) return;
   wall_timer_.cancel();
   cpu_timer_.cancel();
+  memory_timer_.cancel();
   error_code ignored;
   input_.close(ignored);
   if (report_.handed_over) {
     report_.wall_seconds = std::chrono::duration<double>(Clock::now() - handed_over_at_).count();
   }
   if (slot_ != nullptr) report_.usage = slot_->Usage();
+  if (meter_) report_.sampled_peak_bytes = meter_->peak();
   Outcome outcome = Judge(report_, request_);
+  if (measured_tmpfs_ != nullptr) outcome.limits_tier = LimitsTier::kSupervisor;
   outcome.stdout_stream = std::move(stdout_limiter_).Finish();
   outcome.stderr_stream = std::move(stderr_limiter_).Finish();
+  TakeEvents(outcome);
   handlers_.done(std::move(outcome));
+}
+
+// The kernel's among the interpreter's, in the order in which they happened.
+void BoxRun::TakeEvents(Outcome& outcome) {
+  if (watcher_ != nullptr && calls_ == nullptr && report_.handed_over) {
+    outcome.missing_walls.emplace_back(
+        "kernel events: another supervisor listens to this process's system calls already");
+  }
+  if (calls_ == nullptr) return;
+  sandbox::CallRecord::Taken calls = calls_->Take();
+  outcome.events_dropped += calls.dropped;
+  std::move(calls.events.begin(), calls.events.end(), std::back_inserter(outcome.events));
+  std::stable_sort(outcome.events.begin(), outcome.events.end(),
+                   [](const Event& a, const Event& b) { return a.seconds < b.seconds; });
 }
 
 }  // namespace glovebox

@@ -19,7 +19,9 @@
 #include "executor/executor.h"
 #include "executor/output_limiter.h"
 #include "python/wire/gate.h"
+#include "sandbox/parent/call_watcher.h"
 #include "sandbox/parent/cgroup.h"
+#include "sandbox/parent/memory_meter.h"
 #include "sandbox/plan/child_plan.h"
 
 namespace glovebox {
@@ -31,6 +33,7 @@ enum class KillReason : std::uint8_t {
   kCpuClock,
   kMemory,
   kOutput,
+  kEvents,
   kProtocol,  // it sent something that is no answer
   kBirth,     // it was not ready in time
   kCancelled,
@@ -46,6 +49,7 @@ struct BoxReport {
   std::optional<int> wait_status;  // Python's, from init
   std::uint64_t init_cpu_us = 0;
   std::optional<sandbox::CgroupUsage> usage;
+  std::uint64_t sampled_peak_bytes = 0;  // without a cgroup
   double wall_seconds = 0;
 };
 
@@ -62,9 +66,15 @@ class BoxRun : public std::enable_shared_from_this<BoxRun> {
     std::function<void()> gone;         // once, when no process of the box is left
   };
 
-  // `slot` may be null (the cgroup wall is down); it must outlive `gone`.
+  // What of the executor's a run uses; all of it must outlive `gone`.
+  struct Means {
+    sandbox::CgroupSlot* cgroup = nullptr;    // null: the cgroup wall is down, or tier B
+    sandbox::CallWatcher* watcher = nullptr;  // null: the seccomp wall is down
+    // Tier B: memory is measured by looking at the box, whose own tmpfs these are.
+    const std::vector<std::string>* measured_tmpfs = nullptr;
+  };
   BoxRun(boost::asio::io_context& context, ExecutionRequest request, ServerEnds channels,
-         sandbox::CgroupSlot* slot, ExecutionObserver* observer, Handlers handlers);
+         Means means, ExecutionObserver* observer, Handlers handlers);
 
   // The box was asked for: from here on it has to be ready in time.
   void Begin();
@@ -86,10 +96,15 @@ class BoxRun : public std::enable_shared_from_this<BoxRun> {
   void ReadGate();
   void ReadStatus();
   ssize_t ReadSome(Descriptor& descriptor);
+  ssize_t ReadGateBytes();
+  void WatchCalls(UniqueFd listener);
+  void TakeEvents(Outcome& outcome);
   void ReadOutput(Descriptor& descriptor, OutputLimiter& limiter);
   void WatchMemory();
   void ArmWallClock();
   void ArmCpuClock();
+  void StartMeter();
+  void MeterMemory();
   void HandOver();
   void FeedInput();
   void PumpInput();
@@ -102,8 +117,13 @@ class BoxRun : public std::enable_shared_from_this<BoxRun> {
   void CloseAll();
   void Deliver();
 
+  boost::asio::io_context& context_;
   ExecutionRequest request_;
   sandbox::CgroupSlot* slot_;
+  sandbox::CallWatcher* watcher_;
+  const std::vector<std::string>* measured_tmpfs_;
+  std::optional<sandbox::MemoryMeter> meter_;   // tier B, from the hand-over on
+  std::shared_ptr<sandbox::CallRecord> calls_;  // once the filter's listener is here
   ExecutionObserver* observer_;
   Handlers handlers_;
   std::uint64_t nonce_;
@@ -117,6 +137,7 @@ class BoxRun : public std::enable_shared_from_this<BoxRun> {
   Descriptor input_;  // the request's own stdin_fd, when it has one
   boost::asio::steady_timer wall_timer_;
   boost::asio::steady_timer cpu_timer_;
+  boost::asio::steady_timer memory_timer_;
   OutputLimiter stdout_limiter_;
   OutputLimiter stderr_limiter_;
   wire::FrameParser parser_;

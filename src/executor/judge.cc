@@ -63,6 +63,12 @@ void JudgeKill(const BoxReport& report, const ExecutionRequest& request, Outcome
           "The code wrote far more output than the limit of " +
               std::to_string(request.limits.output_chars_max) + " characters");
       return;
+    case KillReason::kEvents:
+      AddLimit(outcome, "events");
+      Set(outcome, ExecutionStatus::kLimitExceeded,
+          "The code attempted refused system calls " +
+              std::to_string(sandbox::kCallEventsBeforeEnd) + " times");
+      return;
     case KillReason::kProtocol:
       Set(outcome, ExecutionStatus::kFailed,
           "The code wrote to the box's own channel; its result cannot be told from a forgery");
@@ -75,6 +81,12 @@ void JudgeKill(const BoxReport& report, const ExecutionRequest& request, Outcome
       return;
     case KillReason::kNone: return;
   }
+}
+
+// Memory that was asked for and refused: mmap says it with an errno where the heap says it by type.
+bool IsOutOfMemory(const wire::RunError& error) {
+  return error.type == "MemoryError" ||
+         (error.type == "OSError" && error.message.starts_with("[Errno 12]"));
 }
 
 // It told how it ended.
@@ -91,7 +103,7 @@ void JudgeResult(const wire::RunResult& result, Outcome& outcome) {
                                 result.error.line};
     outcome.message = result.error.type;
     if (!result.error.message.empty()) outcome.message += ": " + result.error.message;
-    if (result.error.type == "MemoryError") AddLimit(outcome, "memory");
+    if (IsOutOfMemory(result.error)) AddLimit(outcome, "memory");
   }
   outcome.value = result.value;
   outcome.value_repr = result.value_repr;
@@ -99,7 +111,7 @@ void JudgeResult(const wire::RunResult& result, Outcome& outcome) {
   outcome.events_dropped = result.events_dropped;
   for (const wire::RunEvent& event : result.events) {
     outcome.events.push_back({event.seconds, EventSource::kInterpreter, "interpreter",
-                              event.operation, event.target, event.line, event.refused,
+                              event.operation, event.target, event.line, event.refused, "",
                               event.remedy});
   }
 }
@@ -116,6 +128,15 @@ void JudgeWaitStatus(int wait_status, Outcome& outcome) {
   const int signal = WTERMSIG(wait_status);
   outcome.signal = signal;
   if (signal == SIGSYS) {
+    // The filter ends nobody for anything else.
+    Event event;
+    event.source = EventSource::kKernel;
+    event.layer = "seccomp";
+    event.operation = "foreign system call";
+    event.refused = true;
+    event.rule = "calls of another architecture or of x32 pass every rule made for this one";
+    event.remedy = "nothing allows it in a box";
+    outcome.events.push_back(std::move(event));
     Set(outcome, ExecutionStatus::kViolated, "The system-call filter ended the process (SIGSYS)");
   } else {
     Set(outcome, ExecutionStatus::kFailed, "The process was ended by " + SignalName(signal));
@@ -144,6 +165,7 @@ Outcome Judge(const BoxReport& report, const ExecutionRequest& request) {
   Outcome outcome;
   outcome.wall_seconds = report.wall_seconds;
   outcome.cpu_seconds = static_cast<double>(report.init_cpu_us) / 1e6;
+  outcome.peak_memory_bytes = report.sampled_peak_bytes;
   if (report.usage) {
     outcome.cpu_seconds = static_cast<double>(report.usage->cpu_us) / 1e6;
     outcome.peak_memory_bytes = report.usage->memory_peak_bytes;

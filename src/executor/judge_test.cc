@@ -59,6 +59,15 @@ TEST(JudgeTest, AMemoryErrorNamesTheLimit) {
   EXPECT_THAT(outcome.limits_hit, ElementsAre("memory"));
 }
 
+TEST(JudgeTest, SoDoesAMappingThatWasRefused) {
+  BoxReport report = WithResult(wire::Ending::kRaised, 1);
+  report.result->error.type = "OSError";
+  report.result->error.message = "[Errno 12] Cannot allocate memory";
+  EXPECT_THAT(Judge(report, {}).limits_hit, ElementsAre("memory"));
+  report.result->error.message = "[Errno 28] No space left on device";
+  EXPECT_THAT(Judge(report, {}).limits_hit, ElementsAre());
+}
+
 TEST(JudgeTest, ADeathWithoutAResultIsAFailureEvenWithExitCodeZero) {
   BoxReport report = Running();
   report.wait_status = Exited(0);

@@ -1,5 +1,7 @@
 #include "executor/local_executor.h"
 
+#include <unistd.h>
+
 #include <chrono>
 #include <deque>
 #include <map>
@@ -12,6 +14,7 @@
 #include "executor/execution_id.h"
 #include "python/client/box_factory.h"
 #include "python/client/zygote_client.h"
+#include "sandbox/parent/call_watcher.h"
 #include "sandbox/parent/cgroup.h"
 #include "sandbox/parent/leftovers.h"
 #include "sandbox/parent/uid_range.h"
@@ -22,8 +25,6 @@ namespace {
 namespace asio = boost::asio;
 using Clock = std::chrono::steady_clock;
 using sandbox::Wall;
-
-constexpr char kLockFolder[] = "/run/glovebox";
 
 // Our cgroups, and the note that tells a successor of them if we are killed. The note goes last.
 struct HostCgroups {
@@ -61,12 +62,16 @@ class LocalExecution final : public Execution, public std::enable_shared_from_th
 class LocalExecutor final : public Executor {
  public:
   LocalExecutor(asio::io_context& context, LocalExecutorOptions options, python::BoxFactory factory,
-                sandbox::UidRange uids, std::optional<HostCgroups> cgroups)
+                std::optional<sandbox::UidRange> uids, std::optional<HostCgroups> cgroups,
+                std::unique_ptr<sandbox::CallWatcher> watcher)
       : context_(context),
         options_(std::move(options)),
         factory_(std::move(factory)),
         uids_(std::move(uids)),
-        cgroups_(std::move(cgroups)) {}
+        cgroups_(std::move(cgroups)),
+        watcher_(std::move(watcher)) {
+    for (const wire::TmpfsSetup& tmpfs : factory_.setup().tmpfs) tmpfs_.push_back(tmpfs.path);
+  }
 
   ~LocalExecutor() override {
     *alive_ = false;
@@ -132,7 +137,8 @@ class LocalExecutor final : public Executor {
     // Everything before hand-over: the wait for a place and the birth of the box.
     const std::chrono::duration<double> total = Clock::now() - execution->arrived;
     outcome.queue_seconds = total.count() - outcome.wall_seconds;
-    outcome.missing_walls = factory_.missing();
+    outcome.missing_walls.insert(outcome.missing_walls.begin(), factory_.missing().begin(),
+                                 factory_.missing().end());
     const DoneHandler done = std::exchange(execution->done, nullptr);
     execution->withdraw = nullptr;
     if (done) done(std::move(outcome));
@@ -196,6 +202,11 @@ class LocalExecutor final : public Executor {
     RunNext();
   }
 
+  // Tier B: the limit is to hold, and no cgroup holds it.
+  const std::vector<std::string>* MeteredTmpfs() const {
+    return options_.walls.stands(Wall::kCgroup) && !cgroups_ ? &tmpfs_ : nullptr;
+  }
+
   Status RunInBox(const std::shared_ptr<LocalExecution>& execution) {
     BoxChannels channels = TRY(BoxChannels::Make());
     Slot* slot = TRY(TakeSlot());
@@ -221,11 +232,13 @@ class LocalExecutor final : public Executor {
       ReturnSlot(slot);
     };
     execution->run = std::make_shared<BoxRun>(context_, std::move(execution->request),
-                                              std::move(channels.server), cgroup,
+                                              std::move(channels.server),
+                                              BoxRun::Means{cgroup, watcher_.get(), MeteredTmpfs()},
                                               execution->observer, std::move(handlers));
     runs_.emplace(slot, execution->run);
     execution->run->Begin();
-    zygote_->SpawnBox(slot->number, box_fds, cgroup != nullptr ? cgroup->birth_fd() : -1,
+    zygote_->SpawnBox(uids_ ? slot->number : 0, box_fds,
+                      cgroup != nullptr ? cgroup->birth_fd() : -1,
                       [this, execution, run = execution->run, slot](Result<UniqueFd> pidfd) {
                         if (pidfd || !Retry(execution, *run, slot)) run->OnBorn(std::move(pidfd));
                       });
@@ -249,8 +262,10 @@ class LocalExecutor final : public Executor {
   LocalExecutorOptions options_;
   python::BoxFactory factory_;
   // Declared in the order in which they are taken; given back the other way round.
-  sandbox::UidRange uids_;
+  std::optional<sandbox::UidRange> uids_;  // none: every box has our own uid, in its own namespace
   std::optional<HostCgroups> cgroups_;
+  std::unique_ptr<sandbox::CallWatcher> watcher_;  // null without the seccomp wall
+  std::vector<std::string> tmpfs_;                 // of every box, as it names them
   std::vector<std::unique_ptr<Slot>> slots_;
   std::deque<Slot*> free_slots_;
   std::uint32_t slots_in_use_ = 0;
@@ -265,20 +280,29 @@ class LocalExecutor final : public Executor {
 
 Result<std::unique_ptr<Executor>> CreateLocalExecutor(asio::io_context& context,
                                                       LocalExecutorOptions options) {
-  python::BoxFactory factory =
-      TRY(python::BoxFactory::Prepare(options.zygote_program, options.preimports, options.walls));
-  sandbox::UidRange uids = TRY(sandbox::UidRange::Take(kLockFolder));
-  TRY(sandbox::SweepDeadServers(kLockFolder, uids));
+  // A normal user has one uid to give and no cgroups of its own.
+  const bool privileged = ::geteuid() == 0;
+  const bool metered = options.walls.stands(Wall::kCgroup) && !privileged;
+  python::BoxFactory factory = TRY(python::BoxFactory::Prepare(
+      options.zygote_program, options.preimports, options.walls, !metered));
+  std::optional<sandbox::UidRange> uids;
   std::optional<HostCgroups> cgroups;
-  if (options.walls.stands(Wall::kCgroup)) {
-    const sandbox::CgroupLayout layout = sandbox::DetectCgroupLayout();
-    sandbox::HostNote note = TRY(sandbox::HostNote::Write(
-        kLockFolder, uids, sandbox::CgroupTree::BranchesOf(layout, uids.index())));
-    cgroups.emplace(
-        HostCgroups{std::move(note), TRY(sandbox::CgroupTree::Create(layout, uids.index()))});
+  if (privileged) {
+    uids.emplace(TRY(sandbox::UidRange::Take(sandbox::kLockFolder)));
+    TRY(sandbox::SweepDeadServers(sandbox::kLockFolder, *uids));
+    if (options.walls.stands(Wall::kCgroup)) {
+      const sandbox::CgroupLayout layout = sandbox::DetectCgroupLayout();
+      sandbox::HostNote note = TRY(sandbox::HostNote::Write(
+          sandbox::kLockFolder, *uids, sandbox::CgroupTree::BranchesOf(layout, uids->index())));
+      cgroups.emplace(
+          HostCgroups{std::move(note), TRY(sandbox::CgroupTree::Create(layout, uids->index()))});
+    }
   }
-  auto executor = std::make_unique<LocalExecutor>(context, std::move(options), std::move(factory),
-                                                  std::move(uids), std::move(cgroups));
+  std::unique_ptr<sandbox::CallWatcher> watcher;
+  if (options.walls.stands(Wall::kSeccomp)) watcher = TRY(sandbox::CallWatcher::Start());
+  auto executor =
+      std::make_unique<LocalExecutor>(context, std::move(options), std::move(factory),
+                                      std::move(uids), std::move(cgroups), std::move(watcher));
   TRY(executor->StartZygote());
   return std::unique_ptr<Executor>(std::move(executor));
 }

@@ -24,6 +24,12 @@ enum class ExecutionStatus : std::uint8_t {
 
 std::string_view StatusName(ExecutionStatus status);
 
+// What holds the memory limit and measures what was used.
+enum class LimitsTier : std::uint8_t {
+  kCgroup,      // the kernel, exactly
+  kSupervisor,  // rlimits, and the server looking every few milliseconds: limit + 25 %
+};
+
 // An uncaught Python exception (or what stands for one when the process died without telling).
 struct PythonError {
   std::string type;       // "ZeroDivisionError"
@@ -65,6 +71,7 @@ struct Outcome {
   std::vector<Event> events;
   std::uint64_t events_dropped = 0;
   std::vector<std::string> missing_walls;  // empty at full strength
+  LimitsTier limits_tier = LimitsTier::kCgroup;
 };
 
 }  // namespace glovebox

@@ -174,12 +174,19 @@ Result<std::vector<std::string>> ReadCalls(const toml::table& entry) {
 }
 
 Result<AllowRule> ReadAllow(const toml::table& entry) {
-  if (Status keys = CheckKeys(entry, {"calls", "pretend", "when", "otherwise", "why"}); !keys) {
+  if (Status keys = CheckKeys(entry, {"calls", "pretend", "when", "otherwise", "needs", "why"});
+      !keys) {
     return std::move(keys).error();
   }
   AllowRule rule;
   rule.calls = TRY(ReadCalls(entry));
   rule.why = TRY(ReadText(entry, "why", "say who needs these calls"));
+  if (entry.contains("needs")) {
+    if (TRY(ReadText(entry, "needs", "name what the entry needs")) != "cgroup") {
+      return policy::InvalidPolicy("`needs` must be \"cgroup\", or be left out");
+    }
+    rule.needs_cgroup = true;
+  }
   rule.pretend = TRY(ReadTests(entry, "pretend"));
   rule.when = TRY(ReadTests(entry, "when"));
   if (rule.when.empty() && entry.contains("otherwise")) {

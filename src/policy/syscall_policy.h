@@ -31,8 +31,9 @@ struct AllowRule {
   std::vector<std::string> calls;
   std::vector<ArgumentTest> pretend;
   std::vector<ArgumentTest> when;
-  int otherwise = 0;  // an errno value; 0 exactly when `when` is empty
-  std::string why;    // who needs these calls
+  int otherwise = 0;          // an errno value; 0 exactly when `when` is empty
+  bool needs_cgroup = false;  // refused with EPERM where no cgroup counts the box's memory
+  std::string why;            // who needs these calls
 };
 
 // Calls that always fail with `error`. Separate from what the default refuses because an attempt is

@@ -160,6 +160,7 @@ json::object EventToJson(const Event& event) {
       {"target", event.target},
       {"refused", event.refused}};
   if (event.line > 0) object["line"] = event.line;
+  if (!event.rule.empty()) object["rule"] = event.rule;
   if (!event.remedy.empty()) object["remedy"] = event.remedy;
   return object;
 }
@@ -229,6 +230,7 @@ json::object OutcomeToJson(const Outcome& outcome, const ExecutionRequest& reque
   document["truncated"] = printed.truncated() || outcome.stderr_stream.truncated();
   AddTail(document, printed, "stdout");
   AddTail(document, outcome.stderr_stream, "stderr");
+  document["limits_tier"] = outcome.limits_tier == LimitsTier::kCgroup ? "cgroup" : "supervisor";
   if (!outcome.missing_walls.empty()) document["missing_walls"] = Strings(outcome.missing_walls);
   return document;
 }

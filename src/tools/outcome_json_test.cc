@@ -172,18 +172,20 @@ TEST(OutcomeJsonTest, ListsEventsAndWarnsOfRefusedImports) {
                             .target = "AF_INET",
                             .line = 3,
                             .refused = true,
+                            .rule = "no network",
                             .remedy = "--net"});
   outcome.events.push_back({.layer = "interpreter",
                             .operation = "import",
                             .target = "socket",
                             .refused = true,
+                            .rule = "",
                             .remedy = ""});
   outcome.events_dropped = 7;
   outcome.missing_walls = {"landlock"};
   const auto document = OutcomeToJson(outcome, {});
   EXPECT_EQ(mcp::WriteJson(document.at("security_events").at(0)),
             R"({"time":0.5,"source":"kernel","layer":"seccomp","operation":"socket",)"
-            R"("target":"AF_INET","refused":true,"line":3,"remedy":"--net"})");
+            R"("target":"AF_INET","refused":true,"line":3,"rule":"no network","remedy":"--net"})");
   EXPECT_EQ(Text(document, "security_warnings"), R"(["Blocked import attempt: socket"])");
   EXPECT_EQ(Text(document, "security_events_dropped"), "7");
   EXPECT_EQ(Text(document, "missing_walls"), R"(["landlock"])");

@@ -1,5 +1,7 @@
 #include "box_runner.h"
 
+#include <unistd.h>
+
 #include <chrono>
 #include <cstdlib>
 #include <optional>
@@ -18,6 +20,22 @@ using std::chrono::steady_clock;
 constexpr int kTickMs = 4;
 constexpr int kLetGoMs = 100;
 constexpr int kGraceMs = 10'000;  // beyond the request's own deadline: then the executor hangs
+
+// Everything an executor does is done by its user; what the tests look at, by root.
+class AsExecutorUser {
+ public:
+  AsExecutorUser() : user_(ExecutorUser()) {
+    if (user_) CHECK(setegid(*user_) == 0 && seteuid(*user_) == 0);
+  }
+  ~AsExecutorUser() {
+    if (user_) CHECK(seteuid(0) == 0 && setegid(0) == 0);
+  }
+  AsExecutorUser(const AsExecutorUser&) = delete;
+  AsExecutorUser& operator=(const AsExecutorUser&) = delete;
+
+ private:
+  const std::optional<uid_t> user_;
+};
 
 Outcome Broken(const std::string& why) {
   Outcome outcome;
@@ -38,6 +56,7 @@ Executor* BoxRunner::ExecutorFor(sandbox::Walls walls) {
   options.zygote_program = ZygoteProgram();
   options.preimports = {"ctypes", "mmap", "socket"};
   options.walls = walls;
+  const AsExecutorUser user;
   Result<std::unique_ptr<Executor>> made = CreateLocalExecutor(context_, std::move(options));
   if (!made.ok()) {
     problem_ = made.error().message();
@@ -53,7 +72,10 @@ bool BoxRunner::RunUntil(const std::function<bool()>& done, int timeout_ms,
   while (!done()) {
     if (steady_clock::now() > end) return false;
     context_.restart();
-    context_.run_one_for(milliseconds(kTickMs));
+    {
+      const AsExecutorUser user;
+      context_.run_one_for(milliseconds(kTickMs));
+    }
     if (context_.stopped()) std::this_thread::sleep_for(milliseconds(kTickMs));  // nothing to do
     if (tick) tick();
   }
@@ -66,6 +88,7 @@ void BoxRunner::Clear() {
 }
 
 void BoxRunner::Drop() {
+  const AsExecutorUser user;
   executors_.clear();
   ++generation_;
 }
@@ -88,6 +111,13 @@ Outcome BoxRunner::Run(sandbox::Walls walls, ExecutionRequest request,
 BoxRunner& Runner() {
   static BoxRunner runner;
   return runner;
+}
+
+std::optional<uid_t> ExecutorUser() {
+  // One thread. NOLINTNEXTLINE(concurrency-mt-unsafe)
+  const char* text = std::getenv("GLOVEBOX_ISOLATION_UID");
+  if (text == nullptr) return std::nullopt;
+  return static_cast<uid_t>(std::strtoul(text, nullptr, 10));
 }
 
 std::string ZygoteProgram() {

@@ -1,8 +1,11 @@
 #pragma once
 
+#include <sys/types.h>
+
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -48,6 +51,9 @@ class BoxRunner {
 
 // The runner of this test process.
 BoxRunner& Runner();
+
+// The normal user that executors run as: $GLOVEBOX_ISOLATION_UID; nothing for root.
+std::optional<uid_t> ExecutorUser();
 
 // Where glovebox-python is: $GLOVEBOX_PYTHON, set by ctest.
 std::string ZygoteProgram();

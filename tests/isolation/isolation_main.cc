@@ -1,9 +1,11 @@
 // main() of every test program here: enters the cage, then runs the tests.
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 
 #include "isolation_fixture.h"
 #include "victim.h"
@@ -34,6 +36,33 @@ Scene* TheScene() {
 
 namespace {
 
+namespace fs = std::filesystem;
+
+// A normal user cannot reach a build tree that lies in somebody's home: it gets a copy. Removed by
+// the process that made it, which is the one outside the cage.
+class ReachableZygote {
+ public:
+  ReachableZygote() : maker_(getpid()) {
+    if (!ExecutorUser()) return;
+    char folder[] = "/tmp/glovebox-isolation-XXXXXX";
+    if (mkdtemp(folder) == nullptr) return;
+    folder_ = folder;
+    fs::permissions(folder_, fs::perms(0755));
+    fs::copy_file(ZygoteProgram(), folder_ / "glovebox-python");
+    // One thread. NOLINTNEXTLINE(concurrency-mt-unsafe)
+    setenv("GLOVEBOX_PYTHON", (folder_ / "glovebox-python").c_str(), 1);
+  }
+  ~ReachableZygote() {
+    if (getpid() == maker_ && !folder_.empty()) fs::remove_all(folder_);
+  }
+  ReachableZygote(const ReachableZygote&) = delete;
+  ReachableZygote& operator=(const ReachableZygote&) = delete;
+
+ private:
+  const pid_t maker_;
+  fs::path folder_;
+};
+
 int RunTests(int argc, char** argv) {
   testing::InitGoogleTest(&argc, argv);
   if (testing::GTEST_FLAG(list_tests)) return RUN_ALL_TESTS();
@@ -42,6 +71,7 @@ int RunTests(int argc, char** argv) {
   getrlimit(RLIMIT_NOFILE, &limit);
   limit.rlim_cur = limit.rlim_max;
   setrlimit(RLIMIT_NOFILE, &limit);
+  const ReachableZygote zygote;
   const CageEntry cage = EnterCage();
   if (!cage.inside) return cage.exit_code;
   const int code = RUN_ALL_TESTS();

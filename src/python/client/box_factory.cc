@@ -2,6 +2,7 @@
 
 #include <linux/sched.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <utility>
 
@@ -42,9 +43,9 @@ Status FillLandlock(const policy::BoxPolicy& policy, sandbox::Walls walls, wire:
   return {};
 }
 
-Status FillFilter(sandbox::Walls walls, wire::ZygoteSetup& setup) {
+Status FillFilter(sandbox::Walls walls, bool has_cgroups, wire::ZygoteSetup& setup) {
   if (!walls.stands(Wall::kSeccomp)) return {};
-  const auto filter = PythonFilter();
+  const auto filter = has_cgroups ? PythonFilter() : PythonFilterWithoutCgroup();
   if (filter.empty()) {
     return Error(Errc::kUnsupported, "there is no system-call filter for this processor");
   }
@@ -68,7 +69,7 @@ std::vector<std::string> ModulePaths(const policy::BoxPolicy& policy) {
 
 Result<BoxFactory> BoxFactory::Prepare(const std::string& zygote_program,
                                        const std::vector<std::string>& preimports,
-                                       sandbox::Walls walls) {
+                                       sandbox::Walls walls, bool has_cgroups) {
   policy::BoxPolicy policy = TRY(sandbox::PythonBoxPolicy());
   // A procfs can only be mounted with power over the PID namespace it shows: our own, or, for host
   // root, any.
@@ -94,11 +95,11 @@ Result<BoxFactory> BoxFactory::Prepare(const std::string& zygote_program,
     setup.rlimits.emplace_back(item.resource, item.value);
   }
   TRY(FillLandlock(factory.policy_, walls, setup, factory.missing_));
-  TRY(FillFilter(walls, setup));
+  TRY(FillFilter(walls, has_cgroups, setup));
   return factory;
 }
 
-sandbox::SpawnRequest BoxFactory::ZygoteSpawn(const sandbox::UidRange& uids) const {
+sandbox::SpawnRequest BoxFactory::ZygoteSpawn(const std::optional<sandbox::UidRange>& uids) const {
   sandbox::SpawnRequest spawn;
   if (walls_.stands(Wall::kIdentity)) spawn.namespaces |= CLONE_NEWUSER;
   if (walls_.stands(Wall::kPidNamespace)) spawn.namespaces |= CLONE_NEWPID;
@@ -108,8 +109,9 @@ sandbox::SpawnRequest BoxFactory::ZygoteSpawn(const sandbox::UidRange& uids) con
     spawn.namespaces |= CLONE_NEWNS;
     spawn.root = &root_;
   }
-  spawn.uid_base = uids.base();
-  spawn.uid_count = sandbox::kUidsPerRange;
+  spawn.uid_base = uids ? uids->base() : ::geteuid();
+  spawn.gid_base = uids ? uids->base() : ::getegid();
+  spawn.uid_count = uids ? sandbox::kUidsPerRange : 1;
   spawn.executable = program_;
   spawn.arguments = {"glovebox-python"};
   for (const auto& [name, value] : policy_.environment) {

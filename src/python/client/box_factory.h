@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,12 +20,14 @@ namespace glovebox::python {
 class BoxFactory {
  public:
   // Fails closed: a wall of `walls` that this host cannot raise is kUnsupported, with the reason.
+  // `has_cgroups`: whether a cgroup counts each box's memory.
   static Result<BoxFactory> Prepare(const std::string& zygote_program,
                                     const std::vector<std::string>& preimports,
-                                    sandbox::Walls walls);
+                                    sandbox::Walls walls, bool has_cgroups);
 
-  // How to start a zygote whose uid 0 is `uids.base()` on the host.
-  sandbox::SpawnRequest ZygoteSpawn(const sandbox::UidRange& uids) const;
+  // How to start a zygote whose uid 0 is `uids->base()` on the host, or, without a range, whose only
+  // uid is ours.
+  sandbox::SpawnRequest ZygoteSpawn(const std::optional<sandbox::UidRange>& uids) const;
   const wire::ZygoteSetup& setup() const { return setup_; }
   // Lesser walls of this kernel that no box can have, for people; empty at full strength.
   const std::vector<std::string>& missing() const { return missing_; }

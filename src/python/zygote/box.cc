@@ -61,12 +61,14 @@ bool HasOwnPids(const sandbox::BoxPlan& plan) {
   if (const int error = sandbox::ClearSignalMask(); error != 0) {
     FailBuild(kStatusFd, ChildStage::kSignals, error);
   }
-  if (const sandbox::ChildFailure failure = sandbox::LockPython(plan); failure.failed()) {
+  int listener_fd = -1;
+  if (const sandbox::ChildFailure failure = sandbox::LockPython(plan, &listener_fd);
+      failure.failed()) {
     FailBuild(kStatusFd, failure);
   }
   // From here on the status pipe is init's alone.
   ::close(kStatusFd);
-  ServeGate(kGateFd, sandbox::Walls::FromTrustedBits(plan.walls));
+  ServeGate(kGateFd, sandbox::Walls::FromTrustedBits(plan.walls), UniqueFd(listener_fd));
 }
 
 // PID 1 of the box.

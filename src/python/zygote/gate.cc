@@ -7,7 +7,9 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
+#include "python/wire/descriptor_passing.h"
 #include "python/wire/gate.h"
 #include "python/zygote/run_cell.h"
 
@@ -48,8 +50,12 @@ std::optional<wire::RunRequest> ReadRequest(int gate_fd) {
 
 }  // namespace
 
-void ServeGate(int gate_fd, sandbox::Walls walls) {
-  if (!WriteAll(gate_fd, wire::Frame(wire::FrameKind::kReady, {}))) ::_exit(0);
+void ServeGate(int gate_fd, sandbox::Walls walls, UniqueFd listener) {
+  std::vector<int> passed;
+  if (listener) passed.push_back(listener.get());
+  const std::string ready = wire::Frame(wire::FrameKind::kReady, {});
+  if (wire::SendWithDescriptors(gate_fd, ready, passed) != 0) ::_exit(0);
+  listener.reset();  // untrusted code must never hold it
   while (std::optional<wire::RunRequest> request = ReadRequest(gate_fd)) {
     const wire::RunResult result = RunCell(*request, walls);
     request.reset();

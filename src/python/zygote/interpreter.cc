@@ -1,5 +1,9 @@
 #include "python/zygote/interpreter.h"
 
+#include <grp.h>
+#include <netdb.h>
+#include <pwd.h>
+
 #include <vector>
 
 #include "embedded/prelude.h"
@@ -85,6 +89,17 @@ Status LoadPrelude() {
   return {};
 }
 
+// The first look-ups of a C library ask a cache daemon over a socket, which the filter refuses in a
+// box and records as an event. Asked here, in vain, it does not ask again for a hundred look-ups,
+// also in forks.
+void SettleNameLookups() {
+  ::getpwuid(0);              // NOLINT(concurrency-mt-unsafe): one thread
+  ::getgrgid(0);              // NOLINT(concurrency-mt-unsafe)
+  ::getservbyport(0, "tcp");  // NOLINT(concurrency-mt-unsafe)
+  addrinfo* found = nullptr;
+  if (::getaddrinfo("localhost", nullptr, nullptr, &found) == 0) ::freeaddrinfo(found);
+}
+
 }  // namespace
 
 PyObject* PreludeFunction(const char* name) { return PyDict_GetItemString(g_prelude, name); }
@@ -120,6 +135,7 @@ Status StartInterpreter(const wire::ZygoteSetup& setup) {
     const PyRef module(PyImport_ImportModule(name.c_str()));
     if (!module) return PythonFailed("importing '" + name + "' ahead of requests");
   }
+  SettleNameLookups();
   // Objects that live for ever need not be traversed, and so not be copied, by any box.
   const PyRef gc(PyImport_ImportModule("gc"));
   const PyRef collected(gc ? PyObject_CallMethod(gc.get(), "collect", nullptr) : nullptr);

@@ -58,7 +58,7 @@ AFTER_FORK ChildFailure HostName(const BoxPlan& plan) noexcept {
 }
 
 AFTER_FORK ChildFailure Identity(const BoxPlan& plan) noexcept {
-  if (!Stands(plan, Wall::kIdentity)) return {};
+  if (!Stands(plan, Wall::kIdentity) || plan.uid == 0) return {};
   return Check(ChildStage::kIdentity, BecomeUser(plan.uid));
 }
 
@@ -115,9 +115,9 @@ AFTER_FORK ChildFailure Landlock(const BoxPlan& plan) noexcept {
   return Check(ChildStage::kLandlock, error, detail);
 }
 
-AFTER_FORK ChildFailure Filter(const BoxPlan& plan) noexcept {
+AFTER_FORK ChildFailure Filter(const BoxPlan& plan, int* listener_fd) noexcept {
   if (!Stands(plan, Wall::kSeccomp)) return {};
-  return Check(ChildStage::kSeccomp, ApplyFilter(plan.filter, plan.filter_length));
+  return Check(ChildStage::kSeccomp, ApplyFilter(plan.filter, plan.filter_length, listener_fd));
 }
 
 using Step = ChildFailure (*)(const BoxPlan&) noexcept;
@@ -138,8 +138,8 @@ constexpr Step kEnterSteps[] = {&JoinCgroups, &NewNamespaces, &FreshMounts, &Hos
                                 &Identity,    &UserNamespace, &WorkFolder,  &Keyring,
                                 &Limits,      &Capabilities,  &NoNewPrivs};
 
-// seccomp last, so that the filter need not allow our own set-up.
-constexpr Step kLockSteps[] = {&ProcessFlags, &Landlock, &Filter};
+// Followed by seccomp, so that the filter need not allow our own set-up.
+constexpr Step kLockSteps[] = {&ProcessFlags, &Landlock};
 
 }  // namespace
 
@@ -147,8 +147,10 @@ AFTER_FORK ChildFailure EnterBox(const BoxPlan& plan) noexcept {
   return RunSteps(kEnterSteps, std::size(kEnterSteps), plan);
 }
 
-AFTER_FORK ChildFailure LockPython(const BoxPlan& plan) noexcept {
-  return RunSteps(kLockSteps, std::size(kLockSteps), plan);
+AFTER_FORK ChildFailure LockPython(const BoxPlan& plan, int* listener_fd) noexcept {
+  *listener_fd = -1;
+  const ChildFailure failure = RunSteps(kLockSteps, std::size(kLockSteps), plan);
+  return failure.failed() ? failure : Filter(plan, listener_fd);
 }
 
 }  // namespace glovebox::sandbox

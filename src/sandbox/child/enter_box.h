@@ -9,7 +9,7 @@ namespace glovebox::sandbox {
 ChildFailure EnterBox(const BoxPlan& plan) noexcept;
 
 // What Python does to itself last: process flags, Landlock, seccomp. Nothing of ours runs
-// afterwards that the filter does not list.
-ChildFailure LockPython(const BoxPlan& plan) noexcept;
+// afterwards that the filter does not list. `listener_fd`: see ApplyFilter; -1 without the filter.
+ChildFailure LockPython(const BoxPlan& plan, int* listener_fd) noexcept;
 
 }  // namespace glovebox::sandbox

@@ -111,8 +111,23 @@ AFTER_FORK int ApplyLandlock(const LandlockPlan& plan, std::uint16_t* detail) no
   return error;
 }
 
-AFTER_FORK int ApplyFilter(const sock_filter* filter, std::uint16_t length) noexcept {
+AFTER_FORK int ApplyFilter(const sock_filter* filter, std::uint16_t length,
+                           int* listener_fd) noexcept {
   const sock_fprog program = {length, const_cast<sock_filter*>(filter)};
+  // A signal must not interrupt a call that the supervisor is answering: it would be made again and
+  // counted twice. Linux before 5.19 cannot promise that, but can do the rest.
+  constexpr unsigned long kExtras[] = {1ul << 5 /* SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV */, 0};
+  for (const unsigned long extra : kExtras) {
+    const long fd = syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER,
+                            SECCOMP_FILTER_FLAG_NEW_LISTENER | extra, &program);
+    if (fd >= 0) {
+      *listener_fd = static_cast<int>(fd);
+      return 0;
+    }
+    if (errno != EINVAL) break;
+  }
+  *listener_fd = -1;
+  if (errno != EBUSY) return errno;
   return ErrnoOf(syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &program));
 }
 

@@ -23,7 +23,9 @@ int SetProcessFlags() noexcept;
 
 int ApplyLandlock(const LandlockPlan& plan, std::uint16_t* detail) noexcept;
 
-// Nothing of ours runs after this that is not in the filter.
-int ApplyFilter(const sock_filter* filter, std::uint16_t length) noexcept;
+// Nothing of ours runs after this that is not in the filter. `listener_fd` becomes the descriptor
+// from which the calls that the filter hands to a supervisor can be answered, or -1 when somebody
+// above us listens already: one listener is all the kernel has.
+int ApplyFilter(const sock_filter* filter, std::uint16_t length, int* listener_fd) noexcept;
 
 }  // namespace glovebox::sandbox

@@ -5,6 +5,7 @@
 #include <seccomp.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <limits>
 #include <map>
 #include <span>
@@ -35,6 +36,8 @@ sock_filter Return(std::uint32_t action) { return BPF_STMT(BPF_RET | BPF_K, acti
 sock_filter ReturnErrno(int error) {
   return Return(SECCOMP_RET_ERRNO | (static_cast<std::uint32_t>(error) & SECCOMP_RET_DATA));
 }
+
+sock_filter Refuse() { return Return(SECCOMP_RET_USER_NOTIF); }
 
 // Jumps over `if_true` or `if_false` instructions.
 sock_filter JumpIf(std::uint16_t comparison, std::uint32_t value, std::size_t if_true,
@@ -113,11 +116,16 @@ Result<Code> PretendCode(const std::vector<ArgumentTest>& tests) {
   return code;
 }
 
-Result<Code> AllowCode(const AllowRule& rule) {
+bool IsRefused(const AllowRule& rule, MemoryAccount account) {
+  return rule.needs_cgroup && account == MemoryAccount::kSupervisor;
+}
+
+Result<Code> AllowCode(const AllowRule& rule, MemoryAccount account) {
   Code code;
+  if (IsRefused(rule, account)) return Code{Refuse()};
   if (!rule.pretend.empty()) code = TRY(PretendCode(rule.pretend));
   for (const ArgumentTest& test : rule.when) {
-    if (Status appended = AppendTest(code, test, ReturnErrno(rule.otherwise)); !appended) {
+    if (Status appended = AppendTest(code, test, Refuse()); !appended) {
       return std::move(appended).error();
     }
   }
@@ -220,16 +228,17 @@ Result<std::optional<std::uint32_t>> SyscallNumber(const std::string& name, Arch
   return std::optional<std::uint32_t>(static_cast<std::uint32_t>(number));
 }
 
-Result<std::vector<sock_filter>> CompileFilter(const SyscallPolicy& policy, Arch arch) {
+Result<std::vector<sock_filter>> CompileFilter(const SyscallPolicy& policy, Arch arch,
+                                               MemoryAccount account) {
   std::map<std::uint32_t, Code> table;
   for (const AllowRule& rule : policy.allow) {
-    const Code code = TRY(AllowCode(rule));
+    const Code code = TRY(AllowCode(rule, account));
     if (Status added = AddCalls(rule.calls, code, arch, table); !added) {
       return std::move(added).error();
     }
   }
   for (const DenyRule& rule : policy.deny) {
-    if (Status added = AddCalls(rule.calls, {ReturnErrno(rule.error)}, arch, table); !added) {
+    if (Status added = AddCalls(rule.calls, {Refuse()}, arch, table); !added) {
       return std::move(added).error();
     }
   }
@@ -242,6 +251,32 @@ Result<std::vector<sock_filter>> CompileFilter(const SyscallPolicy& policy, Arch
                                    std::to_string(kFilterLengthMax));
   }
   return program;
+}
+
+Result<std::vector<WatchedCallRule>> WatchedCalls(const SyscallPolicy& policy, Arch arch,
+                                                  MemoryAccount account) {
+  std::vector<WatchedCallRule> watched;
+  const auto add = [&](const std::vector<std::string>& calls, int error,
+                       const std::string& why) -> Status {
+    for (const std::string& call : calls) {
+      const auto number = TRY(SyscallNumber(call, arch));
+      if (number) watched.push_back({*number, error, call, why});
+    }
+    return {};
+  };
+  for (const AllowRule& rule : policy.allow) {
+    if (IsRefused(rule, account)) {
+      TRY(add(rule.calls, EPERM, rule.why));
+    } else if (!rule.when.empty()) {
+      TRY(add(rule.calls, rule.otherwise, rule.why));
+    }
+  }
+  for (const DenyRule& rule : policy.deny) {
+    TRY(add(rule.calls, rule.error, rule.why));
+  }
+  std::sort(watched.begin(), watched.end(),
+            [](const auto& a, const auto& b) { return a.number < b.number; });
+  return watched;
 }
 
 }  // namespace glovebox

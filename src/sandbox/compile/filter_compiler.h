@@ -17,6 +17,9 @@ namespace glovebox {
 
 enum class Arch { kX86_64, kAarch64 };
 
+// What counts the memory of a box: a cgroup, or a supervisor that looks at its processes.
+enum class MemoryAccount { kCgroup, kSupervisor };
+
 // The kernel's own bound on one filter (BPF_MAXINSNS).
 inline constexpr std::size_t kFilterLengthMax = 4096;
 
@@ -31,15 +34,30 @@ Result<std::optional<std::uint32_t>> SyscallNumber(const std::string& name, Arch
 //   another architecture          KILL_PROCESS (its numbers mean other calls)
 //   x32 numbers, on x86-64        KILL_PROCESS (the same calls past every number-based rule)
 //   a call in [[allow]]           ERRNO(0), which returns 0, when every test of `pretend` holds;
-//                                 else ALLOW, or ERRNO(otherwise) when a test of `when` fails
-//   a call in [[deny]]            ERRNO(error)
+//                                 else ALLOW, or a refusal when a test of `when` fails
+//   a call in [[deny]]            a refusal; so is one that needs a cgroup which is not there
 //   everything else, also nr -1   ERRNO(default_error)
+// A refusal is USER_NOTIF: the supervisor answers with the errno of the call's WatchedCallRule and
+// records the attempt. Without a supervisor the kernel answers ENOSYS: refused all the same.
 // Calls that `arch` does not have are skipped. Errors: an unknown name (kInvalidArgument), a
 // program beyond kFilterLengthMax (kLimit).
 //
 // Only the names come from libseccomp. Its rules cannot say "these values, otherwise EPERM, and
 // ENOSYS for other calls": a rule without tests replaces the tested rules of the same call, and
 // there is no masked inequality. So the program is generated here, and proven by evaluation.
-Result<std::vector<sock_filter>> CompileFilter(const SyscallPolicy& policy, Arch arch);
+Result<std::vector<sock_filter>> CompileFilter(const SyscallPolicy& policy, Arch arch,
+                                               MemoryAccount account = MemoryAccount::kCgroup);
+
+// A call whose refusals the supervisor answers.
+struct WatchedCallRule {
+  std::uint32_t number = 0;
+  int error = 0;
+  std::string name;
+  std::string why;  // of the policy's entry
+};
+
+// The calls that the program of CompileFilter hands to the supervisor, by number.
+Result<std::vector<WatchedCallRule>> WatchedCalls(const SyscallPolicy& policy, Arch arch,
+                                                  MemoryAccount account = MemoryAccount::kCgroup);
 
 }  // namespace glovebox

@@ -43,7 +43,17 @@ std::uint32_t Answer(const SyscallPolicy& policy, int nr, int arg, std::uint64_t
   if (arg < 5) data.args[arg + 1] = second;
   const auto action = EvaluateBpf(*program, data);
   EXPECT_TRUE(action.ok()) << action.error().message();
-  return action.ok() ? *action : 0;
+  if (!action.ok() || *action != SECCOMP_RET_USER_NOTIF) return action.ok() ? *action : 0;
+  // The supervisor's answer.
+  const auto watched = WatchedCalls(policy, Arch::kX86_64);
+  EXPECT_TRUE(watched.ok());
+  for (const WatchedCallRule& call : *watched) {
+    if (call.number == static_cast<std::uint32_t>(nr)) {
+      return SECCOMP_RET_ERRNO | static_cast<std::uint32_t>(call.error);
+    }
+  }
+  ADD_FAILURE() << "handed to a supervisor that does not know call " << nr;
+  return 0;
 }
 
 TEST(FilterCompilerTest, NumbersDifferByArchitecture) {

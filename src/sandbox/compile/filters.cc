@@ -15,4 +15,24 @@ std::span<const sock_filter> PythonFilter() noexcept {
 #endif
 }
 
+std::span<const sock_filter> PythonFilterWithoutCgroup() noexcept {
+#if defined(__x86_64__) && !defined(__ILP32__)
+  return kPythonFilterX86_64NoCgroup;
+#elif defined(__aarch64__) && defined(__LP64__) && !defined(__AARCH64EB__)
+  return kPythonFilterAarch64NoCgroup;
+#else
+  return {};
+#endif
+}
+
+std::span<const WatchedCall> PythonWatchedCalls() noexcept {
+#if defined(__x86_64__) && !defined(__ILP32__)
+  return kPythonFilterX86_64Watched;
+#elif defined(__aarch64__) && defined(__LP64__) && !defined(__AARCH64EB__)
+  return kPythonFilterAarch64Watched;
+#else
+  return {};
+#endif
+}
+
 }  // namespace glovebox

@@ -2,6 +2,7 @@
 
 #include <linux/filter.h>
 
+#include <cstdint>
 #include <span>
 
 namespace glovebox {
@@ -13,5 +14,19 @@ namespace glovebox {
 // Empty on an architecture without a table (only x86-64 and aarch64 have one). The caller must then
 // refuse to start a box: an empty filter is a missing wall, not a weak one.
 std::span<const sock_filter> PythonFilter() noexcept;
+// The same for boxes whose memory no cgroup counts: what could hide memory from a supervisor is
+// refused.
+std::span<const sock_filter> PythonFilterWithoutCgroup() noexcept;
+
+// A call of that filter whose refusals the supervisor answers, with `error`, and records.
+struct WatchedCall {
+  std::uint32_t number;
+  int error;
+  const char* name;  // "execve"
+  const char* why;   // the policy's reason
+};
+
+// By number. Every call that either filter answers with USER_NOTIF is here.
+std::span<const WatchedCall> PythonWatchedCalls() noexcept;
 
 }  // namespace glovebox

@@ -71,15 +71,6 @@ Result<Moves> PrepareMoves(const std::vector<std::pair<int, int>>& descriptors) 
   return out;
 }
 
-Status WriteIdMaps(pid_t pid, const SpawnRequest& request) {
-  if ((request.namespaces & CLONE_NEWUSER) == 0) return {};
-  const std::string folder = "/proc/" + std::to_string(pid);
-  const std::string map =
-      "0 " + std::to_string(request.uid_base) + " " + std::to_string(request.uid_count);
-  TRY(WriteExisting(folder + "/uid_map", map));
-  return WriteExisting(folder + "/gid_map", map);
-}
-
 // End-of-file means the child exec'd; a record says where it failed.
 Status AwaitExec(int failure_fd, const SpawnRequest& request) {
   ChildFailure failure;
@@ -97,23 +88,6 @@ Status AwaitExec(int failure_fd, const SpawnRequest& request) {
   return Error::FromErrno(act, failure.sys_errno);
 }
 
-// `parents_own_fd` is closed in the child: it must die with the parent alone.
-Result<Process> CloneChild(const SpawnPlan& plan, std::uint64_t namespaces, int parents_own_fd) {
-  int pidfd = -1;
-  clone_args args = {};
-  args.flags = namespaces | CLONE_PIDFD | CLONE_CLEAR_SIGHAND;
-  args.pidfd = reinterpret_cast<std::uintptr_t>(&pidfd);
-  args.exit_signal = SIGCHLD;
-  const ScopedSignalBlock block;
-  const long pid = syscall(SYS_clone3, &args, sizeof(args));
-  if (pid < 0) return Error::FromErrno("making namespaces", errno);
-  if (pid == 0) {
-    syscall(SYS_close, parents_own_fd);
-    SpawnChild(plan);
-  }
-  return Process(static_cast<pid_t>(pid), UniqueFd(pidfd));
-}
-
 }  // namespace
 
 Process::~Process() {
@@ -121,6 +95,35 @@ Process::~Process() {
   ::kill(pid_, SIGKILL);
   while (::waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) {
   }
+}
+
+Status WriteIdMaps(pid_t pid, uid_t uid_base, gid_t gid_base, std::uint32_t count) {
+  const std::string folder = "/proc/" + std::to_string(pid);
+  const auto map = [count](unsigned base) {
+    return "0 " + std::to_string(base) + " " + std::to_string(count);
+  };
+  // Without privilege the kernel wants groups to be settled for good before it takes a map.
+  if (count == 1) TRY(WriteExisting(folder + "/setgroups", "deny"));
+  TRY(WriteExisting(folder + "/uid_map", map(uid_base)));
+  return WriteExisting(folder + "/gid_map", map(gid_base));
+}
+
+Result<Process> CloneChild(std::uint64_t flags, int closed_fd, void (*child)(const void* plan),
+                           const void* plan) {
+  int pidfd = -1;
+  clone_args args = {};
+  args.flags = flags | CLONE_PIDFD | CLONE_CLEAR_SIGHAND;
+  args.pidfd = reinterpret_cast<std::uintptr_t>(&pidfd);
+  args.exit_signal = SIGCHLD;
+  const ScopedSignalBlock block;
+  const long pid = syscall(SYS_clone3, &args, sizeof(args));
+  if (pid < 0) return Error::FromErrno("making namespaces", errno);
+  if (pid == 0) {
+    if (closed_fd >= 0) syscall(SYS_close, closed_fd);
+    child(plan);
+    _exit(126);
+  }
+  return Process(static_cast<pid_t>(pid), UniqueFd(pidfd));
 }
 
 Result<Process> Spawn(const SpawnRequest& request) {
@@ -137,7 +140,8 @@ Result<Process> Spawn(const SpawnRequest& request) {
   SpawnPlan plan;
   plan.failure_fd = failure.write.get();
   plan.parent_ready_fd = ready.read.get();
-  plan.switch_identity = (request.namespaces & CLONE_NEWUSER) != 0;
+  // With a single uid mapped there is nothing to switch to: we are it already.
+  plan.switch_identity = (request.namespaces & CLONE_NEWUSER) != 0 && request.uid_count > 1;
   plan.build_root = request.root != nullptr;
   if (plan.build_root) plan.root = request.root->plan();
   plan.moves = moves.moves.data();
@@ -147,10 +151,14 @@ Result<Process> Spawn(const SpawnRequest& request) {
   plan.argv = argv.data();
   plan.envp = envp.data();
 
-  Process process = TRY(CloneChild(plan, request.namespaces, ready.write.get()));
+  // The ready pipe's end of the child must be the only one: it dies with the parent alone.
+  Process process = TRY(CloneChild(
+      request.namespaces, ready.write.get(),
+      [](const void* data) { SpawnChild(*static_cast<const SpawnPlan*>(data)); }, &plan));
   failure.write.reset();
-  if (Status maps = WriteIdMaps(process.pid(), request); !maps) {
-    return std::move(maps).error().Within(context);
+  if ((request.namespaces & CLONE_NEWUSER) != 0) {
+    Status maps = WriteIdMaps(process.pid(), request.uid_base, request.gid_base, request.uid_count);
+    if (!maps) return std::move(maps).error().Within(context);
   }
   if (::write(ready.write.get(), "1", 1) != 1) {
     return Error::FromErrno(context + ": telling the child to go on", errno);

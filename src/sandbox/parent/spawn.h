@@ -42,7 +42,10 @@ class Process {
 
 struct SpawnRequest {
   std::uint64_t namespaces = 0;  // CLONE_NEW*
-  uid_t uid_base = 0;            // with CLONE_NEWUSER: what uid 0 inside is outside
+  // With CLONE_NEWUSER: what uid and gid 0 inside are outside. More than one of them needs
+  // privilege; a single one must be the caller's own.
+  uid_t uid_base = 0;
+  gid_t gid_base = 0;
   std::uint32_t uid_count = 1;
   const RootLayout* root = nullptr;  // with CLONE_NEWNS: the root to build; null keeps the host's
   std::vector<std::pair<int, int>> descriptors;  // (ours, the child's); all others are closed
@@ -54,6 +57,15 @@ struct SpawnRequest {
 // Starts it. The child dies with the calling thread. An error names the stage and, for a mount, the
 // entry: "starting glovebox-python: mounting bind /usr/lib/python3.11: Permission denied".
 Result<Process> Spawn(const SpawnRequest& request);
+
+// Underneath Spawn, for children that never exec: a clone with `flags` that runs `child(plan)`,
+// which must be after-fork code (sandbox/child) and not return. `closed_fd` is closed in it first,
+// -1 for none.
+Result<Process> CloneChild(std::uint64_t flags, int closed_fd, void (*child)(const void* plan),
+                           const void* plan);
+
+// The id maps of a child cloned with CLONE_NEWUSER, as in SpawnRequest.
+Status WriteIdMaps(pid_t pid, uid_t uid_base, gid_t gid_base, std::uint32_t count);
 
 // For messages: what a child was doing at `stage`.
 std::string StageName(ChildStage stage);

@@ -10,6 +10,8 @@
 
 namespace glovebox::sandbox {
 
+// Where the servers of this host meet: the lock of the ranges, and notes of what to sweep.
+inline constexpr char kLockFolder[] = "/run/glovebox";
 inline constexpr uid_t kUidRangesBase = 2'000'000'000;  // beyond subuid ranges and nspawn's
 inline constexpr std::uint32_t kUidsPerRange = 65'536;
 inline constexpr std::uint32_t kUidRangeCount = 1'024;

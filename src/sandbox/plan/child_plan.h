@@ -133,8 +133,10 @@ struct BoxPlan {
   std::uint32_t walls = 0;          // Walls::bits()
   const int* cgroup_fds = nullptr;  // files that take "0" as "the writer joins"
   std::uint16_t cgroup_fd_count = 0;
-  uid_t uid = 0;        // in the zygote's user namespace; this box's alone while it lives
-  uid_t inner_uid = 0;  // what the box calls itself
+  // In the zygote's user namespace; this box's alone while it lives. 0 where the zygote has no
+  // other uid to give: then boxes are told apart by their user namespaces only.
+  uid_t uid = 0;
+  uid_t inner_uid = 0;                  // what the box calls itself
   const char* inner_uid_map = nullptr;  // "1000 <uid> 1"
   const FreshMount* fresh_mounts = nullptr;
   std::uint16_t fresh_mount_count = 0;

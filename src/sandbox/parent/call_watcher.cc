@@ -1,0 +1,154 @@
+#include "sandbox/parent/call_watcher.h"
+
+#include <linux/seccomp.h>
+#include <pthread.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <utility>
+
+#include "sandbox/compile/filters.h"
+#include "sandbox/parent/call_target.h"
+
+namespace glovebox::sandbox {
+namespace {
+
+constexpr char kRemedy[] = "nothing allows it in a box";
+
+const WatchedCall* FindCall(int number) {
+  const auto calls = PythonWatchedCalls();
+  const auto found = std::find_if(calls.begin(), calls.end(), [number](const WatchedCall& call) {
+    return call.number == static_cast<std::uint32_t>(number);
+  });
+  return found == calls.end() ? nullptr : &*found;
+}
+
+using Arguments = std::array<std::uint64_t, 6>;
+
+Event Describe(const seccomp_notif& request, const WatchedCall* call, const Arguments& arguments,
+               const MemoryReader& read) {
+  Event event;
+  event.source = EventSource::kKernel;
+  event.layer = "seccomp";
+  event.operation = call != nullptr ? call->name : "call " + std::to_string(request.data.nr);
+  event.rule = call != nullptr ? call->why : "";
+  event.refused = true;
+  event.remedy = kRemedy;
+  event.target = DescribeTarget(event.operation, arguments, read);
+  return event;
+}
+
+}  // namespace
+
+void CallRecord::StartClock() {
+  const std::lock_guard lock(mutex_);
+  start_ = std::chrono::steady_clock::now();
+}
+
+CallRecord::Taken CallRecord::Take() {
+  const std::lock_guard lock(mutex_);
+  return std::exchange(taken_, {});
+}
+
+void CallRecord::Add(Event event) {
+  std::function<void()> flooded;
+  {
+    const std::lock_guard lock(mutex_);
+    const auto since = std::chrono::steady_clock::now() - start_;
+    event.seconds = std::chrono::duration<double>(since).count();
+    if (count_ < kCallEventsMax) {
+      taken_.events.push_back(std::move(event));
+    } else {
+      ++taken_.dropped;
+    }
+    if (++count_ == kCallEventsBeforeEnd) flooded = std::exchange(on_flood_, nullptr);
+  }
+  if (flooded) flooded();
+}
+
+Result<std::unique_ptr<CallWatcher>> CallWatcher::Start() {
+  UniqueFd epoll(::epoll_create1(EPOLL_CLOEXEC));
+  UniqueFd stop(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+  if (!epoll || !stop) return Error::FromErrno("watching system calls", errno);
+  epoll_event event = {EPOLLIN, {.fd = stop.get()}};
+  if (::epoll_ctl(epoll.get(), EPOLL_CTL_ADD, stop.get(), &event) != 0) {
+    return Error::FromErrno("watching system calls", errno);
+  }
+  std::unique_ptr<CallWatcher> watcher(new CallWatcher(std::move(epoll), std::move(stop)));
+  // Signals are the main thread's business.
+  sigset_t all;
+  sigset_t before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  watcher->thread_ = std::thread([raw = watcher.get()] { raw->Run(); });
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  return watcher;
+}
+
+CallWatcher::~CallWatcher() {
+  const std::uint64_t one = 1;
+  while (::write(stop_.get(), &one, sizeof(one)) < 0 && errno == EINTR) {
+  }
+  thread_.join();
+}
+
+Status CallWatcher::Watch(UniqueFd listener, std::shared_ptr<CallRecord> record) {
+  const int fd = listener.get();
+  const std::lock_guard lock(mutex_);
+  watched_[fd] = std::make_shared<Watched>(Watched{std::move(listener), std::move(record)});
+  epoll_event event = {EPOLLIN, {.fd = fd}};
+  if (::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, fd, &event) == 0) return {};
+  watched_.erase(fd);
+  return Error::FromErrno("watching system calls", errno);
+}
+
+void CallWatcher::Run() {
+  std::array<epoll_event, 16> ready;
+  while (true) {
+    const int count = ::epoll_wait(epoll_.get(), ready.data(), static_cast<int>(ready.size()), -1);
+    for (int i = 0; i < count; ++i) {
+      const epoll_event& event = ready[static_cast<std::size_t>(i)];
+      if (event.data.fd == stop_.get()) return;
+      std::shared_ptr<Watched> watched;
+      {
+        const std::lock_guard lock(mutex_);
+        const auto found = watched_.find(event.data.fd);
+        if (found == watched_.end()) continue;
+        watched = found->second;
+        // Nobody is left under the filter: nothing will come.
+        if ((event.events & EPOLLIN) == 0) watched_.erase(found);
+      }
+      if ((event.events & EPOLLIN) != 0) Answer(*watched);
+    }
+  }
+}
+
+void CallWatcher::Answer(Watched& watched) {
+  seccomp_notif request = {};
+  // Fails when the caller was killed meanwhile.
+  if (::ioctl(watched.listener.get(), SECCOMP_IOCTL_NOTIF_RECV, &request) != 0) return;
+  const WatchedCall* call = FindCall(request.data.nr);
+  Arguments arguments;
+  std::copy(std::begin(request.data.args), std::end(request.data.args), arguments.begin());
+  const MemoryReader read = MemoryOf(static_cast<pid_t>(request.pid));
+  if (call == nullptr || IsNotable(call->name, arguments, read)) {
+    Event event = Describe(request, call, arguments, read);
+    // Was the memory that was read still the caller's?
+    if (::ioctl(watched.listener.get(), SECCOMP_IOCTL_NOTIF_ID_VALID, &request.id) != 0) {
+      event.target = "<gone>";
+    }
+    watched.record->Add(std::move(event));
+  }
+  seccomp_notif_resp response = {};
+  response.id = request.id;
+  response.error = -(call != nullptr ? call->error : EPERM);
+  ::ioctl(watched.listener.get(), SECCOMP_IOCTL_NOTIF_SEND, &response);
+}
+
+}  // namespace glovebox::sandbox

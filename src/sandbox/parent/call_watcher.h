@@ -1,0 +1,78 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "base/result.h"
+#include "base/unique_fd.h"
+#include "event/event.h"
+
+namespace glovebox::sandbox {
+
+inline constexpr std::size_t kCallEventsMax = 256;             // kept in detail for one box
+inline constexpr std::uint64_t kCallEventsBeforeEnd = 10'000;  // then the box is ended
+
+// What the system-call filter refused to one box. Written by the watcher's thread, taken by the
+// executor's; an attempt is in here before the box gets its answer.
+class CallRecord {
+ public:
+  // `on_flood` runs once, on the watcher's thread, at kCallEventsBeforeEnd attempts.
+  explicit CallRecord(std::function<void()> on_flood) : on_flood_(std::move(on_flood)) {}
+
+  // Times are counted from here.
+  void StartClock();
+
+  struct Taken {
+    std::vector<Event> events;
+    std::uint64_t dropped = 0;  // counted, without details
+  };
+  Taken Take();
+
+ private:
+  friend class CallWatcher;
+  void Add(Event event);
+
+  std::mutex mutex_;
+  std::function<void()> on_flood_;
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+  Taken taken_;
+  std::uint64_t count_ = 0;
+};
+
+// Answers the calls that the filters of boxes hand to their supervisor: always with a refusal,
+// never by letting one through. Has a thread of its own, so that a busy server delays no box and a
+// box that attempts much delays no server.
+class CallWatcher {
+ public:
+  static Result<std::unique_ptr<CallWatcher>> Start();
+  ~CallWatcher();  // calls of boxes still alive fail with ENOSYS from then on
+  CallWatcher(const CallWatcher&) = delete;
+  CallWatcher& operator=(const CallWatcher&) = delete;
+
+  // From now until the last process under that filter is gone. From any thread.
+  Status Watch(UniqueFd listener, std::shared_ptr<CallRecord> record);
+
+ private:
+  struct Watched {
+    UniqueFd listener;
+    std::shared_ptr<CallRecord> record;
+  };
+
+  CallWatcher(UniqueFd epoll, UniqueFd stop) : epoll_(std::move(epoll)), stop_(std::move(stop)) {}
+  void Run();
+  static void Answer(Watched& watched);
+
+  const UniqueFd epoll_;
+  const UniqueFd stop_;
+  std::mutex mutex_;
+  std::map<int, std::shared_ptr<Watched>> watched_;  // by listener
+  std::thread thread_;
+};
+
+}  // namespace glovebox::sandbox
