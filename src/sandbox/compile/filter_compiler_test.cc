@@ -25,7 +25,7 @@ constexpr std::uint32_t kPretended = SECCOMP_RET_ERRNO | 0;
 SyscallPolicy ReadWhen(std::vector<ArgumentTest> when, std::vector<ArgumentTest> pretend = {}) {
   SyscallPolicy policy;
   policy.default_error = ENOSYS;
-  policy.allow.push_back({{"read"}, std::move(pretend), std::move(when), EPERM, "test"});
+  policy.allow.push_back({{"read"}, std::move(pretend), std::move(when), EPERM, false, "test"});
   return policy;
 }
 
