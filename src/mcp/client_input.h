@@ -46,10 +46,10 @@ using Reply = std::function<void(Result<Answer>)>;
 // One for each kind of question; what has a handler is declared to the server, what has none is
 // refused. Everything in a question is the server's text: show it as such.
 struct InputHandlers {
-  std::function<void(const FormElicitation&, Reply<ElicitationAnswer>)> form;
-  std::function<void(const UrlElicitation&, Reply<ElicitationAnswer>)> url;
-  std::function<void(const SamplingRequest&, Reply<SamplingAnswer>)> sampling;
-  std::function<void(Reply<std::vector<Root>>)> roots;
+  std::function<void(const FormElicitation&, Reply<ElicitationAnswer>)> form = nullptr;
+  std::function<void(const UrlElicitation&, Reply<ElicitationAnswer>)> url = nullptr;
+  std::function<void(const SamplingRequest&, Reply<SamplingAnswer>)> sampling = nullptr;
+  std::function<void(Reply<std::vector<Root>>)> roots = nullptr;
 };
 
 ClientCapabilities CapabilitiesOf(const InputHandlers& handlers);

@@ -27,14 +27,14 @@ enum class EraChoice : std::uint8_t {
 };
 
 struct ClientOptions {
-  Implementation info;
+  Implementation info = {};
   EraChoice era = EraChoice::kAuto;
-  InputHandlers input;
+  InputHandlers input = {};
   bool tasks = true;  // lets the server continue calls as tasks; the client then polls
   // Asks for log messages of this level and above; nothing: for none.
-  std::optional<LogLevel> log_level;
+  std::optional<LogLevel> log_level = std::nullopt;
   // Their changes are announced through on_change.
-  std::vector<std::string> watched_resources;
+  std::vector<std::string> watched_resources = {};
 
   std::chrono::milliseconds handshake_time_max{30'000};
   // Silence for this long is a legacy server's answer to server/discover.
@@ -48,14 +48,14 @@ struct ClientOptions {
   std::chrono::milliseconds poll_interval_max{30'000};
 
   // What the server says besides answers. None runs inside a call; each may destroy the client.
-  std::function<void(const LogMessage&)> on_log;
-  std::function<void(const Change&)> on_change;  // of a list or a watched resource
+  std::function<void(const LogMessage&)> on_log = nullptr;
+  std::function<void(const Change&)> on_change = nullptr;  // of a list or a watched resource
   // Any other notification: method and params.
-  std::function<void(std::string_view, const boost::json::object&)> on_notification;
+  std::function<void(std::string_view, const boost::json::object&)> on_notification = nullptr;
   // The server broke the protocol in a way that concerns no request; it was passed over.
-  std::function<void(const Error&)> on_misbehaviour;
+  std::function<void(const Error&)> on_misbehaviour = nullptr;
   // The server is gone, and every request was answered with an error. Not after Close.
-  std::function<void(const Error&)> on_lost;
+  std::function<void(const Error&)> on_lost = nullptr;
 };
 
 struct RequestOptions {
@@ -65,9 +65,9 @@ struct RequestOptions {
   // The same whatever the server does. 0: never.
   std::chrono::milliseconds time_max{std::chrono::minutes(30)};
   // Asks for progress reports when set.
-  std::function<void(const Progress&)> on_progress;
+  std::function<void(const Progress&)> on_progress = nullptr;
   // How the call is getting on, once the server has made it a task.
-  std::function<void(const TaskStatus&)> on_task;
+  std::function<void(const TaskStatus&)> on_task = nullptr;
 };
 
 // What is known of a server once a client is connected.

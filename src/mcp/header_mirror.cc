@@ -1,5 +1,6 @@
 #include "mcp/header_mirror.h"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <utility>
@@ -7,6 +8,7 @@
 #include <boost/json/value.hpp>
 
 #include "base/base64.h"
+#include "mcp/json_writer.h"
 #include "mcp/modern_call.h"
 
 namespace glovebox::mcp {
@@ -149,6 +151,43 @@ std::optional<RpcError> CheckParameterHeaders(const HttpRequest& http, const jso
     if (auto error = CheckSingle(http, name)) return error;
   }
   return std::nullopt;
+}
+
+std::string EncodeHeaderValue(std::string_view value) {
+  const auto is_plain = [](char c) { return c >= ' ' && c < '\x7f'; };
+  const bool is_padded = value.starts_with(' ') || value.ends_with(' ');
+  const bool is_sentinel = value.starts_with(kBase64Prefix) && value.ends_with(kBase64Suffix);
+  if (!is_padded && !is_sentinel && std::all_of(value.begin(), value.end(), is_plain)) {
+    return std::string(value);
+  }
+  return std::string(kBase64Prefix) + EncodeBase64(value, Base64::kStandard) +
+         std::string(kBase64Suffix);
+}
+
+HttpHeaders MirroredHeaders(std::string_view version, std::string_view method,
+                            const json::object& params) {
+  HttpHeaders headers = {{std::string(kVersionHeader), std::string(version)},
+                         {std::string(kMethodHeader), std::string(method)}};
+  for (const NamedMethod& named : kNamedMethods) {
+    if (method != named.method) continue;
+    const json::value* name = params.if_contains(named.param);
+    if (name == nullptr || !name->is_string()) continue;
+    headers.emplace_back(kNameHeader, EncodeHeaderValue(name->get_string()));
+  }
+  return headers;
+}
+
+HttpHeaders ParameterHeaders(const json::object& params,
+                             const std::vector<HeaderParameter>& parameters) {
+  HttpHeaders headers;
+  for (const HeaderParameter& parameter : parameters) {
+    const json::value* value = FindValue(params.if_contains("arguments"), parameter.path);
+    if (value == nullptr || !CanBeMirrored(*value)) continue;
+    headers.emplace_back(
+        "Mcp-Param-" + parameter.header,
+        value->is_string() ? EncodeHeaderValue(value->get_string()) : WriteJson(*value));
+  }
+  return headers;
 }
 
 }  // namespace glovebox::mcp

@@ -36,4 +36,13 @@ std::optional<RpcError> CheckParameterHeaders(const HttpRequest& http,
 // not strict base64.
 std::optional<std::string> DecodeHeaderValue(std::string_view value);
 
+// The other side: the headers that a client's request carries besides its body. Mcp-Name and
+// Mcp-Param-* are in base64 where the value is not plain ASCII, has blanks around it, or looks like
+// that form already.
+HttpHeaders MirroredHeaders(std::string_view version, std::string_view method,
+                            const boost::json::object& params);
+HttpHeaders ParameterHeaders(const boost::json::object& params,
+                             const std::vector<HeaderParameter>& parameters);
+std::string EncodeHeaderValue(std::string_view value);
+
 }  // namespace glovebox::mcp

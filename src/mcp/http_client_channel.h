@@ -7,7 +7,6 @@
 #include <string_view>
 
 #include <boost/asio/io_context.hpp>
-#include <boost/json/object.hpp>
 
 #include "mcp/client_channel.h"
 #include "transport/http_client.h"
@@ -15,10 +14,10 @@
 namespace glovebox::mcp {
 
 struct HttpClientChannelOptions {
-  std::string bearer_token;  // may be empty
-  HttpHeaders headers;       // sent with every request, besides our own
-  ParseLimits limits;        // bytes_max bounds each message, alone or in a stream
-  HttpClientOptions http;
+  std::string bearer_token = {};  // may be empty
+  HttpHeaders headers = {};       // sent with every request, besides our own
+  ParseLimits limits = {};        // bytes_max bounds each message, alone or in a stream
+  HttpClientOptions http = {};
   // A stream that broke off is resumed where the server left event ids (legacy era): after the time
   // it asked for, within these bounds; this often without an event in between.
   std::chrono::milliseconds resume_after{1000};
@@ -40,9 +39,5 @@ struct HttpClientChannelOptions {
 Result<std::unique_ptr<ClientChannel>> OpenHttpChannel(boost::asio::io_context& context,
                                                        std::string_view url,
                                                        HttpClientChannelOptions options = {});
-
-// `value` as it may stand in Mcp-Name and Mcp-Param-*: itself, or =?base64?...?= when it is not
-// plain ASCII, has blanks around it, or looks like that form already.
-std::string MirroredHeaderValue(std::string_view value);
 
 }  // namespace glovebox::mcp

@@ -61,12 +61,13 @@ class HttpEndpointFixture : public testing::Test {
   template <typename Condition>
   bool RunUntil(Condition condition) {
     const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(10);
-    context_.restart();
-    while (!condition() && std::chrono::steady_clock::now() < end) {
-      context_.run_one_for(std::chrono::milliseconds(10));
+    bool holds = condition();
+    while (!holds && std::chrono::steady_clock::now() < end) {
       context_.restart();
+      context_.run_one_for(std::chrono::milliseconds(10));
+      holds = condition();
     }
-    return condition();
+    return holds;
   }
   void RunUntilStreaming(const Exchange& exchange) {
     ASSERT_TRUE(RunUntil([&] { return exchange->is_started; }));

@@ -6,6 +6,17 @@
 
 namespace glovebox::mcp {
 
+void SseReader::Resume() {
+  buffer_.clear();
+  begin_ = scanned_ = 0;
+  at_start_ = true;
+  after_return_ = false;
+  type_.clear();
+  data_.clear();
+  has_data_ = false;
+  id_ = last_event_id_;
+}
+
 void SseReader::Append(std::string_view bytes) {
   scanned_ -= std::min(scanned_, begin_);
   buffer_.erase(0, std::exchange(begin_, 0));

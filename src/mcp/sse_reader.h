@@ -27,6 +27,9 @@ class SseReader {
   // cannot be continued. Memory stays below twice that and what was given to one Append.
   explicit SseReader(std::size_t event_bytes_max) : event_bytes_max_(event_bytes_max) {}
 
+  // The stream broke off and comes again from the last event id: forgets what was not complete.
+  void Resume();
+
   // Adds bytes from the stream. Call Next until it is empty before adding more.
   void Append(std::string_view bytes);
 

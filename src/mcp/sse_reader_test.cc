@@ -92,6 +92,17 @@ TEST(SseReaderTest, IdsAndRetry) {
       << "an empty id takes the last one back; a long one is none";
 }
 
+TEST(SseReaderTest, AResumedStreamBeginsAfreshAndKeepsItsPlace) {
+  SseReader reader(1000);
+  reader.Append("id: 1\ndata: a\n\nid: 2\nevent: cut\ndata: b\ndata: c");
+  EXPECT_EQ(Drain(reader), (Events{"message|a"}));
+  reader.Resume();
+  EXPECT_EQ(reader.last_event_id(), "1");
+  reader.Append("data: d\n\n");
+  EXPECT_EQ(Drain(reader), (Events{"message|d"}));
+  EXPECT_EQ(reader.last_event_id(), "1");
+}
+
 TEST(SseReaderTest, ABoundIsABound) {
   const std::string refused = "error: an event of the stream is longer than 10 bytes";
   EXPECT_EQ(Read("data: 0123456789\n\n", 10), (Events{"message|0123456789"}));

@@ -14,8 +14,8 @@
 namespace glovebox::mcp {
 
 struct StdioClientOptions {
-  ParseLimits limits;
-  StdioTransportOptions transport;
+  ParseLimits limits = {};
+  StdioTransportOptions transport = {};
   // For a program of ours: time to end after its input was closed, and again after SIGTERM.
   std::chrono::milliseconds patience{2000};
 };

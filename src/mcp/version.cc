@@ -35,6 +35,7 @@ std::optional<ProtocolVersion> VersionFromName(std::string_view name) {
 const std::vector<ProtocolVersion>& ServedVersions() {
   static const std::vector<ProtocolVersion> served = [] {
     std::vector<ProtocolVersion> versions;
+    versions.reserve(kVersions.size());
     for (const auto& entry : kVersions) versions.push_back(entry.first);
     return versions;
   }();

@@ -18,8 +18,8 @@ struct ChildProcessOptions {
   // The program and its arguments. A program without a slash is looked for in our own PATH.
   std::vector<std::string> argv;
   // All of it, as NAME=value. MinimalEnvironment() is what servers are usually given.
-  std::vector<std::string> environment;
-  std::string working_directory;  // empty: ours
+  std::vector<std::string> environment = {};
+  std::string working_directory = {};  // empty: ours
   // The last bytes of the program's stderr are kept for error messages; 0 lets it write to ours.
   std::size_t stderr_tail_bytes = 4096;
 };

@@ -22,8 +22,8 @@ namespace glovebox {
 struct HttpClientRequest {
   std::string method = "GET";
   std::string target = "/";
-  HttpHeaders headers;  // without Host and Content-Length, which are ours
-  std::string body;
+  HttpHeaders headers = {};  // without Host and Content-Length, which are ours
+  std::string body = {};
   // May be sent once more when a kept connection turns out to be dead before any answer came. For
   // requests whose repetition does no harm.
   bool repeatable = false;

@@ -80,7 +80,7 @@ Status ServeStdio() {
 }  // namespace
 }  // namespace glovebox::conformance
 
-int main(int argc, char** argv) {
+int main(int argc, char** argv) try {
   CLI::App app("The conformance suite's fixture server.");
   std::uint16_t port = 0;
   bool stdio = false;
@@ -89,13 +89,12 @@ int main(int argc, char** argv) {
   CLI11_PARSE(app, argc, argv);
   // A client that is gone is an error of write(), not the end of this process.
   std::signal(SIGPIPE, SIG_IGN);
-  try {
-    const auto ending =
-        stdio ? glovebox::conformance::ServeStdio() : glovebox::conformance::ServeHttp(port);
-    if (ending.ok()) return 0;
-    std::fprintf(stderr, "%s\n", ending.error().message().c_str());
-  } catch (const std::exception& exception) {
-    std::fprintf(stderr, "%s\n", exception.what());
-  }
+  const auto ending =
+      stdio ? glovebox::conformance::ServeStdio() : glovebox::conformance::ServeHttp(port);
+  if (ending.ok()) return 0;
+  std::fprintf(stderr, "%s\n", ending.error().message().c_str());
+  return 1;
+} catch (const std::exception& exception) {
+  std::fprintf(stderr, "%s\n", exception.what());
   return 1;
 }
