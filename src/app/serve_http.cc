@@ -16,6 +16,7 @@
 #include "app/request_log.h"
 #include "app/status_pages.h"
 #include "mcp/http_endpoint.h"
+#include "mcp/refusal_hold.h"
 #include "transport/http_server.h"
 
 namespace glovebox {
@@ -69,6 +70,7 @@ class HttpService {
         readiness_(python_->boxes()),
         endpoint_(python_->server(), EndpointOptions(settings, tokens_),
                   [this](const HttpRequest& request) { return pages_.Answer(request); }),
+        refusals_(context.get_executor(), endpoint_),
         signals_(context, SIGTERM, SIGINT) {
     python_->on_execution = [this](const Outcome& outcome) {
       metrics_.OnExecution(outcome);
@@ -93,7 +95,7 @@ class HttpService {
   HttpService& operator=(const HttpService&) = delete;
 
   Status Listen() {
-    listener_ = TRY(HttpServer::Listen(context_, endpoint_, ListeningOptions(settings_)));
+    listener_ = TRY(HttpServer::Listen(context_, refusals_, ListeningOptions(settings_)));
     readiness_.Probe();
     signals_.async_wait([this](const boost::system::error_code& error, int) {
       if (!error) Drain();
@@ -140,6 +142,7 @@ class HttpService {
   Readiness readiness_;
   StatusPages pages_;
   mcp::HttpEndpoint endpoint_;
+  mcp::RefusalHold refusals_;
   std::unique_ptr<HttpServer> listener_;
   boost::asio::signal_set signals_;
 };

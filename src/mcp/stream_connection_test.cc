@@ -10,6 +10,8 @@
 #include <boost/json/parse.hpp>
 #include <gtest/gtest.h>
 
+#include "mcp/json_writer.h"
+
 namespace glovebox::mcp {
 namespace {
 
@@ -468,7 +470,7 @@ TEST_F(StreamConnectionTest, AsksByARequestInTheLegacyEra) {
   const json::value question =
       One(Ask(R"({"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"ask_name"}})"));
   EXPECT_EQ(question.at("method").as_string(), "elicitation/create");
-  const std::string id = json::serialize(question.at("id"));
+  const std::string id = WriteJson(question.at("id"));
   EXPECT_TRUE(Ask(R"({"jsonrpc":"2.0","id":"nobody","result":{}})").empty());
   const json::value done = One(Ask(R"({"jsonrpc":"2.0","id":)" + id +
                                    R"(,"result":{"action":"accept","content":{"name":"Ada"}}})"));
@@ -482,9 +484,8 @@ TEST_F(StreamConnectionTest, PassesOnThatTheClientCouldNotAnswer) {
       R"("capabilities":{"elicitation":{}}}})");
   const json::value question =
       One(Ask(R"({"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"ask_name"}})"));
-  const json::value failed =
-      One(Ask(R"({"jsonrpc":"2.0","id":)" + json::serialize(question.at("id")) +
-              R"(,"error":{"code":-1,"message":"no user"}})"));
+  const json::value failed = One(Ask(R"({"jsonrpc":"2.0","id":)" + WriteJson(question.at("id")) +
+                                     R"(,"error":{"code":-1,"message":"no user"}})"));
   EXPECT_EQ(failed.at("error").at("message").as_string(), "the client could not answer: no user");
   EXPECT_EQ(connection_->in_flight(), 0u);
 }
@@ -496,7 +497,7 @@ TEST_F(StreamConnectionTest, ForgetsQuestionsOfAWithdrawnRequest) {
   const json::value question =
       One(Ask(R"({"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"ask_name"}})"));
   Ask(R"({"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}})");
-  EXPECT_TRUE(Ask(R"({"jsonrpc":"2.0","id":)" + json::serialize(question.at("id")) +
+  EXPECT_TRUE(Ask(R"({"jsonrpc":"2.0","id":)" + WriteJson(question.at("id")) +
                   R"(,"result":{"action":"accept","content":{"name":"Ada"}}})")
                   .empty());
 }

@@ -5,7 +5,6 @@ import json
 import os
 import re
 import subprocess
-import tempfile
 
 GLOVEBOX = os.environ["GLOVEBOX"]
 META = {"io.modelcontextprotocol/protocolVersion": "2026-07-28",
@@ -21,18 +20,16 @@ def environment(**variables):
     return {**ours, **variables}
 
 
-def run(*arguments, **variables):
-    """`glovebox serve` to an early end: a refusal, or --print-config."""
-    return subprocess.run([GLOVEBOX, "serve", *arguments], stdin=subprocess.DEVNULL,
-                          capture_output=True, text=True, timeout=60, check=False,
-                          env=environment(**variables))
+def run(*arguments, stdin="", **variables):
+    """`glovebox serve` to its end: a refusal, --print-config, or that of its input."""
+    return subprocess.run([GLOVEBOX, "serve", *arguments], input=stdin, capture_output=True,
+                          text=True, timeout=60, check=False, env=environment(**variables))
 
 
 class Server:
     """Up when made. `said` is its first line."""
 
     def __init__(self, *arguments, **variables):
-        self.log = tempfile.TemporaryFile("w+")
         self.process = subprocess.Popen(
             [GLOVEBOX, "serve", "--transport", "http", "--port", "0", *SOURCES, *arguments],
             stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
@@ -55,7 +52,6 @@ class Server:
             self.process.kill()
             self.process.wait(30)
         self.process.stderr.close()
-        self.log.close()
 
     def connect(self, timeout=60):
         return contextlib.closing(

@@ -8,7 +8,7 @@ import threading
 import time
 import unittest
 
-from http_server import SOURCES, TASKS, Server, run
+from http_server import META, SOURCES, TASKS, Server, run
 
 TOKEN = "0123456789abcdef0123456789abcdef"
 HTTP = ("--transport", "http", *SOURCES)
@@ -110,6 +110,26 @@ class Settings(unittest.TestCase):
             self.assertEqual(cut["stdout"], "x" * 10 + "\n[Output truncated]")
             large = server.call("execute_code", {"code": "#" * 201})
             self.assertEqual(large["error"], "Code too large (max 200 characters)")
+
+
+class Stdio(unittest.TestCase):
+    """The one client of a server on stdio shares it with nobody, unless a limit was asked for."""
+
+    def answers(self, count, *arguments):
+        request = {"jsonrpc": "2.0", "id": 0, "method": "tools/list", "params": {"_meta": META}}
+        lines = "".join(json.dumps({**request, "id": id}) + "\n" for id in range(count))
+        ended = run(*SOURCES, *arguments, stdin=lines)
+        self.assertEqual(ended.returncode, 0, ended.stderr)
+        self.assertEqual(ended.stderr, "")
+        return [json.loads(line) for line in ended.stdout.splitlines()]
+
+    def test_no_limit_by_default(self):
+        self.assertTrue(all("result" in answer for answer in self.answers(400)))
+
+    def test_a_limit_that_was_asked_for_is_a_readable_error(self):
+        answers = self.answers(3, "--rate", "1", "--burst", "2")
+        self.assertIn("result", answers[1])
+        self.assertIn("rate limit reached: 1 requests per second", answers[2]["error"]["message"])
 
 
 class Tokens(unittest.TestCase):
@@ -374,12 +394,26 @@ class TheEnd(unittest.TestCase):
             thread.join(20)
             self.assertIsInstance(results[0], Exception)
 
-    def test_an_idle_server_and_an_open_stream_end_at_once(self):
+    def test_idle_connections_and_open_streams_end_at_once(self):
+        accept = {"Accept": "application/json, text/event-stream"}
+        hello = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
+            "protocolVersion": "2025-11-25", "capabilities": {},
+            "clientInfo": {"name": "test", "version": "1"}}}
         with Server() as server:
             self.ready(server)
-            with server.connect() as idle:
+            with server.connect() as idle, server.connect() as listening:
                 idle.request("GET", "/healthz")
                 idle.getresponse().read()
+                listening.request("POST", server.path, json.dumps(hello),
+                                  {**accept, "Content-Type": "application/json"})
+                session = listening.getresponse()
+                session.read()
+                listening.request("GET", server.path, headers={
+                    **accept, "Mcp-Session-Id": session.headers["Mcp-Session-Id"],
+                    "MCP-Protocol-Version": "2025-11-25"})
+                stream = listening.getresponse()
+                self.assertEqual(stream.headers.get_content_type(), "text/event-stream")
+                self.assertEqual(server.metric("glovebox_http_sessions"), 1)
                 started = time.monotonic()
                 server.process.send_signal(signal.SIGTERM)
                 self.assertEqual(server.process.wait(10), 0)
