@@ -85,7 +85,8 @@ RpcError RpcErrorFromJson(const json::value& error) {
   if (const json::value* code = fields->if_contains("code"); code && code->is_int64()) {
     result.code = static_cast<int>(code->get_int64());
   }
-  if (const json::value* message = fields->if_contains("message"); message && message->is_string()) {
+  const json::value* message = fields->if_contains("message");
+  if (message != nullptr && message->is_string()) {
     result.message = std::string(message->get_string());
   }
   if (const json::value* data = fields->if_contains("data")) result.data = *data;

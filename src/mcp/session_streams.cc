@@ -1,5 +1,6 @@
 #include "mcp/session_streams.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "mcp/http_answers.h"
@@ -8,6 +9,13 @@
 namespace glovebox::mcp {
 
 namespace json = boost::json;
+
+namespace {
+
+// A client comes back for an abandoned stream at once or not at all.
+constexpr std::size_t kAbandonedMax = 64;
+
+}  // namespace
 
 SessionStreams::SessionStreams(std::size_t replay_bytes_max, std::shared_ptr<ReplayBudget> budget,
                                std::shared_ptr<SseStream::KeepAlive> keep_alive)
@@ -57,6 +65,12 @@ void SessionStreams::Close(std::uint64_t stream) {
   log_.CloseStream(stream);
 }
 
+void SessionStreams::Abandon(std::uint64_t stream) {
+  Close(stream);
+  if (abandoned_.size() == kAbandonedMax) abandoned_.pop_front();
+  abandoned_.push_back(stream);
+}
+
 bool SessionStreams::congested(std::uint64_t stream) const {
   const auto found = open_.find(stream);
   if (found == open_.end()) return false;
@@ -91,6 +105,10 @@ void SessionStreams::OpenEnded(const std::shared_ptr<HttpExchange>& exchange, st
 }
 
 Status SessionStreams::Resume(EventId last, const std::shared_ptr<HttpExchange>& exchange) {
+  if (std::find(abandoned_.begin(), abandoned_.end(), last.stream) != abandoned_.end()) {
+    exchange->Respond({204, {}, ""});
+    return {};
+  }
   const auto events = TRY(log_.After(last));
   const auto found = open_.find(last.stream);
   const bool goes_on = found != open_.end();
@@ -138,7 +156,7 @@ void LegacyReply::Finish(json::value message, const RpcError* error) {
 void LegacyReply::Abandon() {
   // Without a priming event: there is nothing to come back for.
   if (const auto exchange = std::exchange(exchange_, nullptr)) streams_->OpenEnded(exchange);
-  if (stream_) streams_->Close(*stream_);
+  if (stream_) streams_->Abandon(*stream_);
 }
 
 bool LegacyReply::congested() const { return stream_ && streams_->congested(*stream_); }

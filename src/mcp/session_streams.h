@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <memory>
 #include <optional>
@@ -39,6 +40,8 @@ class SessionStreams : public std::enable_shared_from_this<SessionStreams> {
   void Release(std::uint64_t stream, std::chrono::milliseconds retry);
   // The last message has been sent.
   void Close(std::uint64_t stream);
+  // The same, but there will be no answer: the request was withdrawn.
+  void Abandon(std::uint64_t stream);
   // True while messages pile up: the client reads too slowly, or has been away for long.
   bool congested(std::uint64_t stream) const;
 
@@ -54,8 +57,9 @@ class SessionStreams : public std::enable_shared_from_this<SessionStreams> {
   void OpenEnded(const std::shared_ptr<HttpExchange>& exchange, std::string events = {});
 
   // Commits `exchange` to the rest of the stream in which `last` was, ending an older connection of
-  // the same stream. Nothing has been committed when this fails: kInvalidArgument, or kLimit when
-  // the events are no longer kept.
+  // the same stream; where the stream was abandoned, answers 204, which ends the client's attempts.
+  // Nothing has been committed when this fails: kInvalidArgument, or kLimit when the events are no
+  // longer kept.
   Status Resume(EventId last, const std::shared_ptr<HttpExchange>& exchange);
 
  private:
@@ -64,6 +68,7 @@ class SessionStreams : public std::enable_shared_from_this<SessionStreams> {
   EventLog log_;
   const std::shared_ptr<SseStream::KeepAlive> keep_alive_;
   std::map<std::uint64_t, std::shared_ptr<SseStream>> open_;  // null while nobody is connected
+  std::deque<std::uint64_t> abandoned_;                       // the last few
   std::optional<std::uint64_t> standalone_;
   bool priming_ = false;
 };

@@ -146,6 +146,8 @@ TEST_F(SessionStreamsTest, CancelledRequestsEndWithoutAnAnswer) {
   EXPECT_EQ(waiting->sent, "");
   EXPECT_TRUE(streaming->is_ended);
   EXPECT_EQ(streaming->sent.find("\"result\""), std::string::npos);
+  // Clients come back for a stream that ended without an answer, until they are told not to.
+  EXPECT_EQ(Resume(session, LastEventId(streaming->sent))->status, 204u);
 }
 
 TEST_F(SessionStreamsTest, QuestionsTravelOnTheRequestsStream) {

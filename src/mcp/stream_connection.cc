@@ -44,6 +44,7 @@ StreamConnection::~StreamConnection() {
 }
 
 void StreamConnection::Close() {
+  draining_ = false;  // nothing is waited for any more
   CancelAll();
   transport_.Close();
 }

@@ -415,8 +415,8 @@ TEST_F(StreamConnectionTest, StaysOpenToInitializeAfterDiscovery) {
 
 TEST_F(StreamConnectionTest, RefusesInitializeAfterModernRequests) {
   Ask(Modern(1, "tools/list"));
-  const json::value answer = One(Ask(
-      R"({"jsonrpc":"2.0","id":2,"method":"initialize","params":{"protocolVersion":"2025-11-25"}})"));
+  const json::value answer = One(
+      Ask(R"({"jsonrpc":"2.0","id":2,"method":"initialize","params":{"protocolVersion":"x"}})"));
   EXPECT_EQ(answer.at("error").at("code").as_int64(), kUnsupportedVersion);
 }
 

@@ -104,6 +104,7 @@ json::object OutputProperties() {
   all["security_events"] = std::move(events);
   all["security_events_dropped"] = Property("integer", "Further such events that are not listed.");
   all["truncated"] = Property("boolean", "Whether stdout or stderr was cut.");
+  all["limits_tier"] = Property("string", "What holds the memory limit: cgroup or supervisor.");
   all["stdout_tail"] = Property("string", "The last part of a stdout that was cut.");
   all["stderr_tail"] = Property("string", "The last part of a stderr that was cut.");
   all["stdout_bytes_dropped"] = Property("integer", "Bytes cut from stdout.");

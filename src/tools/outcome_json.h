@@ -14,8 +14,8 @@ namespace glovebox {
 //
 // Always there: success, status, stdout, stderr, result, execution_time, execution_id, variables,
 // security_warnings (null when there are none), limits_hit, peak_memory_bytes, cpu_time,
-// queue_time, security_events, truncated. When it applies: error, error_type, error_line,
-// traceback, validation_errors (null, with a syntax error), timeout, exit_code, signal,
+// queue_time, security_events, truncated, limits_tier. When it applies: error, error_type,
+// error_line, traceback, validation_errors (null, with a syntax error), timeout, exit_code, signal,
 // stdout_tail, stderr_tail, stdout_bytes_dropped, stderr_bytes_dropped, security_events_dropped,
 // missing_walls. Times are seconds.
 //

@@ -46,7 +46,8 @@ TEST(OutcomeJsonTest, DescribesASuccessInTheOldShape) {
             R"({"success":true,"status":"completed","stdout":"hi\n4","stderr":"","result":4,)"
             R"("execution_time":0.25,"execution_id":"id","variables":["x","y"],)"
             R"("security_warnings":null,"exit_code":0,"limits_hit":[],"peak_memory_bytes":0,)"
-            R"("cpu_time":0.0,"queue_time":0.0,"security_events":[],"truncated":false})");
+            R"("cpu_time":0.0,"queue_time":0.0,"security_events":[],"truncated":false,)"
+            R"("limits_tier":"cgroup"})");
 }
 
 TEST(OutcomeJsonTest, PutsTheValueOnALineOfItsOwn) {

@@ -25,8 +25,8 @@ class BoxFactory {
                                     const std::vector<std::string>& preimports,
                                     sandbox::Walls walls, bool has_cgroups);
 
-  // How to start a zygote whose uid 0 is `uids->base()` on the host, or, without a range, whose only
-  // uid is ours.
+  // How to start a zygote whose uid 0 is `uids->base()` on the host, or, without a range, whose
+  // only uid is ours.
   sandbox::SpawnRequest ZygoteSpawn(const std::optional<sandbox::UidRange>& uids) const;
   const wire::ZygoteSetup& setup() const { return setup_; }
   // Lesser walls of this kernel that no box can have, for people; empty at full strength.
