@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
 
-import { busyBelow, goneWithin, program, serveHttp } from './support.mjs';
+import { program, serveHttp } from './support.mjs';
 
 const inspector = join(fileURLToPath(import.meta.url), '../../node_modules',
   '@modelcontextprotocol/inspector/clients/launcher/build/index.js');
@@ -98,22 +98,3 @@ for (const era of ['legacy', 'modern']) {
     };
   });
 }
-
-describe('an Inspector that is killed', { timeout: 60_000 }, () => {
-  it('takes its running box with it, modern over HTTP', async () => {
-    const server = await serveHttp();
-    const child = start({
-      options: ['--protocol-era', 'modern', '--transport', 'http', '--server-url', server.url.href],
-      command: [],
-    }, '--method', 'tools/call', '--tool-name', 'execute_code', '--tool-args-json',
-    JSON.stringify({ code: 'while True: pass', timeout: 60 }));
-    let busy = [];
-    for (let tries = 0; busy.length === 0 && tries < 50; tries += 1) {
-      busy = await busyBelow(server.pid);
-    }
-    assert.ok(busy.length > 0, 'the code does not run');
-    child.kill('SIGKILL');
-    for (const pid of busy) assert.ok(await goneWithin(pid, 1000), 'the box outlived its caller');
-    assert.equal(await server.stop(), 0, server.words());
-  });
-});
