@@ -50,6 +50,25 @@ print(os.getuid(), set(caps), 'NoNewPrivs:\\t1' in status, os.listdir('/proc/sel
         self.assertTrue(document(code)["stdout"].startswith(
             "1000 {'0000000000000000'} True"), document(code))
 
+    def test_on_the_host_every_process_is_the_users(self):
+        process = subprocess.Popen([GLOVEBOX, "exec", "-c", "print(1, flush=True)\nwhile 1: pass"],
+                                   stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, cwd="/",
+                                   user=NOBODY, group=NOBODY, extra_groups=[])
+        try:
+            process.stdout.readline()
+            family, uids = [process.pid], set()
+            for pid in family:
+                with open(f"/proc/{pid}/task/{pid}/children", encoding="ascii") as children:
+                    family += children.read().split()
+                with open(f"/proc/{pid}/status", encoding="ascii") as status:
+                    uids |= {line for line in status if line.startswith("Uid:")}
+            self.assertGreaterEqual(len(family), 4, "server, zygote, init, Python")
+            self.assertEqual(uids, {"Uid:" + f"\t{NOBODY}" * 4 + "\n"})
+        finally:
+            process.kill()
+            process.stdout.close()
+            process.wait()
+
     def test_the_hosts_files_are_not_there(self):
         with tempfile.NamedTemporaryFile(dir=FOLDER) as canary:
             os.chmod(canary.name, 0o666)

@@ -27,12 +27,13 @@ class AsExecutorUser {
  public:
   AsExecutorUser() : user_(ExecutorUser()) {
     if (!user_) return;
-    CHECK(setegid(*user_) == 0 && seteuid(*user_) == 0);
+    // The real uid, too: nobody limits the number of root's processes. The saved one leads back.
+    CHECK(setresgid(*user_, *user_, 0) == 0 && setresuid(*user_, *user_, 0) == 0);
     // A change of uid hides /proc files even from their owner; no normal user's process starts so.
     CHECK(prctl(PR_SET_DUMPABLE, 1, 0, 0, 0) == 0);
   }
   ~AsExecutorUser() {
-    if (user_) CHECK(seteuid(0) == 0 && setegid(0) == 0);
+    if (user_) CHECK(setresuid(0, 0, 0) == 0 && setresgid(0, 0, 0) == 0);
   }
   AsExecutorUser(const AsExecutorUser&) = delete;
   AsExecutorUser& operator=(const AsExecutorUser&) = delete;
