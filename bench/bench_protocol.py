@@ -27,6 +27,7 @@ CONNECTIONS = (1, 16, 64)
 STDIO_IN_FLIGHT = 10
 FIRST_REPLIES = 30
 MEGA = 1 << 20
+ADDRESS = re.compile(rb"127\.0\.0\.1:(\d+)|port (\d+)|^(\d+)$", re.MULTILINE)
 
 JSON_HEADERS = {"Content-Type": "application/json",
                 "Accept": "application/json, text/event-stream"}
@@ -47,7 +48,7 @@ def tool_call(name, arguments, request_id=1000, meta=None):
 
 @contextlib.contextmanager
 def running(command, environment=None):
-    """A server that names its address, or its port, on standard error; yields (process, port)."""
+    """A server that names its address, or just its port; yields (process, port)."""
     with tempfile.TemporaryFile() as log:
         process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log,
                                    env={**os.environ, **(environment or {})})
@@ -55,13 +56,13 @@ def running(command, environment=None):
             deadline = time.monotonic() + 30
             while True:
                 log.seek(0)
-                if match := re.search(rb"(?:127\.0\.0\.1:|port )(\d+)", log.read()):
+                if match := ADDRESS.search(log.read()):
                     break
                 if process.poll() is not None or time.monotonic() > deadline:
                     log.seek(0)
                     raise RuntimeError(f"{command[0]} did not start: {log.read().decode()}")
                 time.sleep(0.01)
-            yield process, int(match.group(1))
+            yield process, int(match.group(match.lastindex))
         finally:
             process.terminate()
             process.wait(30)
@@ -121,7 +122,7 @@ def bench_http(programs, seconds):
         def start(command, environment=None):
             return stack.enter_context(running(command, environment))[1]
 
-        beast = start([os.path.join(programs, "beast_hello"), "--port", "0"])
+        beast = start([os.path.join(programs, "beast_hello")])
         fixture = start([os.path.join(programs, "conformance_fixture"), "--port", "0"])
         everything = start(["node", "--require", os.path.join(BENCH, "bind_loopback.cjs"),
                             EVERYTHING, "streamableHttp"], {"PORT": str(free_port())})
