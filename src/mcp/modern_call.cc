@@ -148,9 +148,12 @@ std::shared_ptr<PendingCall> StartModernCall(Server& server, Request request, En
   const Router::RawHandler* handler = server.router().Find(request.method, kModernVersion);
   if (handler == nullptr) return refuse({kMethodNotFound, "Method not found: " + request.method});
   Admission::Ticket ticket;
-  if (const auto refusal = server.Admit(principal, ticket)) return refuse(*refusal);
-  // A subscription stays for as long as the client listens; its number has a bound of its own.
-  if (request.method == "subscriptions/listen") ticket = {};
+  // A subscription stays for as long as the client listens, and its number has a bound of its own;
+  // who has every place taken by tasks must still be able to ask after them.
+  const bool holds_no_place =
+      request.method == "subscriptions/listen" || request.method.starts_with("tasks/");
+  const auto share = holds_no_place ? Admission::Share::kRateOnly : Admission::Share::kPlace;
+  if (const auto refusal = server.Admit(principal, ticket, share)) return refuse(*refusal);
 
   PendingCall::Origin origin;
   origin.server = &server;

@@ -31,8 +31,9 @@ void Server::Open() {
       Eras::kModern);
 }
 
-std::optional<RpcError> Server::Admit(const std::string& principal, Admission::Ticket& ticket) {
-  auto decision = admission_.Admit(principal);
+std::optional<RpcError> Server::Admit(const std::string& principal, Admission::Ticket& ticket,
+                                      Admission::Share share) {
+  auto decision = admission_.Admit(principal, share);
   if (decision.admitted) {
     ticket = std::move(decision.ticket);
     return std::nullopt;

@@ -70,7 +70,8 @@ class Server {
   const ServerOptions& options() const { return options_; }
   const boost::asio::any_io_executor& executor() const { return executor_; }
   // A place among the principal's requests, or the error to refuse with.
-  std::optional<RpcError> Admit(const std::string& principal, Admission::Ticket& ticket);
+  std::optional<RpcError> Admit(const std::string& principal, Admission::Ticket& ticket,
+                                Admission::Share share = Admission::Share::kPlace);
 
   // As `initialize` or `server/discover` announces them.
   boost::json::object Capabilities(ProtocolVersion version) const;

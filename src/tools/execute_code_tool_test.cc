@@ -5,8 +5,6 @@
 #include <string>
 #include <vector>
 
-#include <boost/asio/io_context.hpp>
-
 #include "mcp/json_writer.h"
 #include "tools/output_progress.h"
 #include "tools/tool_fixture.h"
@@ -21,7 +19,6 @@ class ExecuteCodeToolTest : public ToolFixture {
   void Call(std::string_view arguments) { ToolFixture::Call(tool_, arguments); }
   std::string ErrorOf(std::string_view arguments) { return ToolFixture::ErrorOf(tool_, arguments); }
 
-  boost::asio::io_context context_;
   ExecuteCodeTool tool_{context_.get_executor(), executor_};
 };
 

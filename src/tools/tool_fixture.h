@@ -4,6 +4,7 @@
 #include <string>
 #include <string_view>
 
+#include <boost/asio/io_context.hpp>
 #include <boost/json/object.hpp>
 #include <boost/json/parse.hpp>
 #include <gtest/gtest.h>
@@ -60,6 +61,7 @@ class ToolFixture : public testing::Test {
     EXPECT_EQ(tool.input_schema.at("additionalProperties"), false);
   }
 
+  boost::asio::io_context context_;  // first: what a run holds may have a timer on it
   FakeExecutor executor_;
   std::shared_ptr<mcp::FakeCall> call_ = std::make_shared<mcp::FakeCall>();
 };
