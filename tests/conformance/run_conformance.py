@@ -58,7 +58,7 @@ def suite(run, *arguments):
 def listed_scenarios(run, listing):
     """{scenario: required} as the suite itself lists them for servers."""
     output = subprocess.run(suite(run, "list", "--server", *listing), check=True, text=True,
-                            stdout=subprocess.PIPE, timeout=60).stdout
+                            stdout=subprocess.PIPE, timeout=SUITE_SECONDS_MAX).stdout
     servers, _, rest = output.partition("Client scenarios")
     unscored = rest.partition("never scored")[2]
     found = {name: True for name in re.findall(r"^\s+- (\S+)", servers, re.MULTILINE)}
@@ -127,7 +127,7 @@ def run_suite(run, url, results):
                        stdout=output, stderr=output, timeout=SUITE_SECONDS_MAX)
     done = read_checks(folder) if os.path.isdir(folder) else {}
     listed.update({name: True for name in done if name not in listed})
-    missing = [{"id": "ran", "status": "FAILURE", "errorMessage": "it did not run to its end"}]
+    missing = [{"id": "verdict", "status": "FAILURE", "errorMessage": "it came to no verdict"}]
     return {name: Scenario(required, done.get(name) or missing)
             for name, required in listed.items()}
 
@@ -230,7 +230,7 @@ def main():
             outcomes[run.name] = run_suite(run, url, arguments.results)
             server.check_alive()
         everything = subprocess.run(suite(RUNS[0], "list", "--server"), check=True, text=True,
-                                    stdout=subprocess.PIPE, timeout=60).stdout
+                                    stdout=subprocess.PIPE, timeout=SUITE_SECONDS_MAX).stdout
         print_table(outcomes, re.findall(r"- (sep-2640-skills-\S+)", everything))
         print_totals(outcomes)
         problems = judge(outcomes, read_baseline(arguments.baseline), arguments.baseline is None)
