@@ -23,6 +23,31 @@ AFTER_FORK int WriteWhole(const char* path, const char* text) noexcept {
   return error;
 }
 
+// From the bounding set: every capability that is not in `kept`.
+AFTER_FORK int BoundCapabilities(std::uint64_t kept) noexcept {
+  for (unsigned long capability = 0; capability < 64; ++capability) {
+    if ((kept >> capability & 1) != 0) continue;
+    if (prctl(PR_CAPBSET_DROP, capability, 0, 0, 0) != 0) {
+      if (errno == EINVAL && capability > CAP_LAST_CAP) break;  // past this kernel's last one
+      return errno;
+    }
+  }
+  return 0;
+}
+
+AFTER_FORK int SetCapabilities(std::uint64_t exactly) noexcept {
+  __user_cap_header_struct header = {_LINUX_CAPABILITY_VERSION_3, 0};
+  const auto low = static_cast<std::uint32_t>(exactly);
+  const auto high = static_cast<std::uint32_t>(exactly >> 32);
+  const __user_cap_data_struct sets[2] = {{low, low, low}, {high, high, high}};
+  return ErrnoOf(syscall(SYS_capset, &header, sets));
+}
+
+// Verified by doing: nothing may lead back.
+AFTER_FORK int ConfirmNoWayBack() noexcept {
+  return syscall(SYS_setresuid, 0, 0, 0) == 0 ? EISDIR : 0;
+}
+
 }  // namespace
 
 AFTER_FORK int BecomeUser(uid_t id) noexcept {
@@ -47,17 +72,28 @@ AFTER_FORK int DropCapabilities() noexcept {
                                   SECBIT_NO_CAP_AMBIENT_RAISE | SECBIT_NO_CAP_AMBIENT_RAISE_LOCKED;
   if (prctl(PR_SET_SECUREBITS, kBits, 0, 0, 0) != 0) return errno;
   if (prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0) != 0) return errno;
+  if (const int error = BoundCapabilities(0); error != 0) return error;
+  if (const int error = SetCapabilities(0); error != 0) return error;
+  return ConfirmNoWayBack();
+}
+
+AFTER_FORK int ConfirmNoCapabilities() noexcept {
+  if (prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0) != 0) return errno;
+  if (const int error = SetCapabilities(0); error != 0) return error;
+  return ConfirmNoWayBack();
+}
+
+AFTER_FORK int KeepCapabilities(std::uint64_t kept) noexcept {
+  if (const int error = BoundCapabilities(kept); error != 0) return error;
+  return prctl(PR_SET_KEEPCAPS, 1, 0, 0, 0) == 0 ? 0 : errno;
+}
+
+AFTER_FORK int RaiseCapabilities(std::uint64_t kept) noexcept {
+  if (const int error = SetCapabilities(kept); error != 0) return error;
   for (unsigned long capability = 0; capability < 64; ++capability) {
-    if (prctl(PR_CAPBSET_DROP, capability, 0, 0, 0) != 0) {
-      if (errno == EINVAL && capability > CAP_LAST_CAP) break;  // past this kernel's last one
-      return errno;
-    }
+    if ((kept >> capability & 1) == 0) continue;
+    if (prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_RAISE, capability, 0, 0) != 0) return errno;
   }
-  __user_cap_header_struct header = {_LINUX_CAPABILITY_VERSION_3, 0};
-  __user_cap_data_struct none[2] = {};
-  if (syscall(SYS_capset, &header, none) < 0) return errno;
-  // Verified by doing: nothing may lead back.
-  if (syscall(SYS_setresuid, 0, 0, 0) == 0) return EISDIR;
   return 0;
 }
 

@@ -13,9 +13,21 @@ int BecomeUser(uid_t id) noexcept;
 // namespace* until DropCapabilities().
 int EnterUserNamespace(const char* map) noexcept;
 
+// First half of a change of uid that keeps some capabilities: nothing else in the bounding set, and
+// the next change of uid does not clear what is permitted. `kept` has a bit per capability.
+int KeepCapabilities(std::uint64_t kept) noexcept;
+
+// Second half, after the change: exactly `kept` is permitted and effective, and stays so across an
+// exec.
+int RaiseCapabilities(std::uint64_t kept) noexcept;
+
 // No capability in any set, none to be regained: bounding set emptied, securebits locked. Tries to
 // become uid 0 again and fails with EISDIR (never a real answer here) when that works.
 int DropCapabilities() noexcept;
+
+// The same for a process that never had one, and so may not lock the securebits: no_new_privs keeps
+// it without.
+int ConfirmNoCapabilities() noexcept;
 
 // A session keyring of its own: the inherited one crosses every namespace.
 int JoinFreshKeyring() noexcept;

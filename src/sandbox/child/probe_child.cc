@@ -72,6 +72,24 @@ AFTER_FORK ChildFailure TryFilter(const ProbePlan& plan) noexcept {
              : Check(ChildStage::kSeccomp, errno);
 }
 
+// As a zygote without a user namespace, and then as its box.
+AFTER_FORK ChildFailure TryHostUid(const ProbePlan& plan) noexcept {
+  if (const int error = KeepCapabilities(plan.kept_capabilities); error != 0) {
+    return Check(ChildStage::kCapabilities, error);
+  }
+  if (const int error = BecomeUser(plan.host_uid); error != 0) {
+    return Check(ChildStage::kIdentity, error);
+  }
+  if (const int error = RaiseCapabilities(plan.kept_capabilities); error != 0) {
+    return Check(ChildStage::kCapabilities, error);
+  }
+  const bool with_mounts = (plan.kept_capabilities >> CAP_SYS_ADMIN & 1) != 0;
+  if (with_mounts && syscall(SYS_unshare, CLONE_NEWNS | CLONE_NEWIPC | CLONE_NEWUTS) != 0) {
+    return Check(ChildStage::kNamespaces, errno);
+  }
+  return Check(ChildStage::kCapabilities, DropCapabilities());
+}
+
 AFTER_FORK ChildFailure Try(const ProbePlan& plan) noexcept {
   switch (plan.act) {
     case ProbeAct::kExist: return {};
@@ -85,6 +103,7 @@ AFTER_FORK ChildFailure Try(const ProbePlan& plan) noexcept {
     case ProbeAct::kLimits: return TryLimits(plan);
     case ProbeAct::kLandlock: return TryLandlock(plan);
     case ProbeAct::kFilter: return TryFilter(plan);
+    case ProbeAct::kHostUid: return TryHostUid(plan);
   }
   return Check(ChildStage::kNamespaces, EINVAL);
 }

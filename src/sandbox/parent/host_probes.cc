@@ -5,7 +5,6 @@
 #include <poll.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -16,7 +15,6 @@
 #include <utility>
 
 #include "base/unique_fd.h"
-#include "sandbox/child/probe_child.h"
 #include "sandbox/compile/filters.h"
 #include "sandbox/compile/landlock_rules.h"
 #include "sandbox/compile/python_box.h"
@@ -24,101 +22,34 @@
 #include "sandbox/parent/call_watcher.h"
 #include "sandbox/parent/cgroup.h"
 #include "sandbox/parent/leftovers.h"
+#include "sandbox/parent/probe_run.h"
 #include "sandbox/parent/spawn.h"
 #include "sandbox/parent/uid_range.h"
-#include "sandbox/plan/probe_plan.h"
 
 namespace glovebox::sandbox {
 namespace {
 
-constexpr int kChildTimeMaxMs = 2'000;  // what it does takes microseconds
-
-void RunProbeChild(const void* plan) { ProbeChild(*static_cast<const ProbePlan*>(plan)); }
-
 // The uids a box's zygote would get: a range of our own as root, else just ours.
 struct Ids {
   std::optional<UidRange> range;
-  uid_t uid_base = ::geteuid();
-  gid_t gid_base = ::getegid();
-  std::uint32_t count = 1;
+  ProbeIds ids = {::geteuid(), ::getegid(), 1};
 };
 
 Result<Ids> TakeIds() {
   Ids ids;
   if (::geteuid() != 0) return ids;
   ids.range.emplace(TRY(UidRange::Take(kLockFolder)));
-  ids.uid_base = ids.gid_base = ids.range->base();
-  ids.count = kUidsPerRange;
+  ids.ids = {ids.range->base(), ids.range->base(), kUidsPerRange};
   return ids;
 }
 
-struct Pipe {
-  UniqueFd read;
-  UniqueFd write;
-};
-
-Result<Pipe> MakeNonBlockingPipe() {
-  std::array<int, 2> fds;
-  if (::pipe2(fds.data(), O_CLOEXEC | O_NONBLOCK) != 0) return Error::FromErrno("pipe", errno);
-  return Pipe{UniqueFd(fds[0]), UniqueFd(fds[1])};
-}
-
-bool AwaitReadable(int fd) {
-  pollfd waiting = {fd, POLLIN, 0};
-  int ready = 0;
-  do {
-    ready = ::poll(&waiting, 1, kChildTimeMaxMs);
-  } while (ready < 0 && errno == EINTR);
-  return ready == 1;
-}
-
-std::optional<ChildFailure> ReadRecord(int fd) {
-  ChildFailure record;
-  if (::read(fd, &record, sizeof(record)) != sizeof(record)) return std::nullopt;
-  return record;
-}
-
-Status ToStatus(const ChildFailure& failure) {
-  if (failure.sys_errno != 0) return Error::FromErrno(StageName(failure.stage), failure.sys_errno);
-  return Error(Errc::kUnsupported,
-               StageName(failure.stage) + ": was accepted, and holds nothing back");
-}
-
-// What the child said once it has ended.
-Status Ending(const Process& process, const Pipe& report) {
-  if (!AwaitReadable(process.pidfd())) {
-    return Error(Errc::kSystem, "the probe did not end within 2 seconds");
-  }
-  if (const auto failure = ReadRecord(report.read.get())) return ToStatus(*failure);
-  siginfo_t info = {};
-  const bool known =
-      ::waitid(P_PID, static_cast<id_t>(process.pid()), &info, WEXITED | WNOWAIT) == 0;
-  if (known && info.si_code == CLD_EXITED && info.si_status == 0) return {};
-  return Error(Errc::kSystem, "the probe was killed (" + std::to_string(info.si_status) + ")");
-}
-
 // `plan` in a child of its own, in a new user namespace and the other `namespaces`.
-Status TryInNamespaces(std::uint64_t namespaces, ProbePlan plan) {
+Status TryInNamespaces(std::uint64_t namespaces, const ProbePlan& plan) {
   const Ids ids = TRY(TakeIds());
-  const Pipe report = TRY(MakeNonBlockingPipe());
-  Pipe ready = TRY(MakeNonBlockingPipe());
-  ::fcntl(ready.read.get(), F_SETFL, 0);
-  plan.report_fd = report.write.get();
-  plan.parent_ready_fd = ready.read.get();
-  plan.switch_identity = ids.count > 1;
-  const Process process =
-      TRY(CloneChild(CLONE_NEWUSER | namespaces, ready.write.get(), &RunProbeChild, &plan));
-  TRY(WriteIdMaps(process.pid(), ids.uid_base, ids.gid_base, ids.count));
-  if (::write(ready.write.get(), "1", 1) != 1) return Error::FromErrno("telling the probe", errno);
-  return Ending(process, report);
+  return ProbeInUserNamespace(namespaces, ids.ids, plan);
 }
 
-Status TryPlain(ProbePlan plan) {
-  const Pipe report = TRY(MakeNonBlockingPipe());
-  plan.report_fd = report.write.get();
-  const Process process = TRY(CloneChild(0, -1, &RunProbeChild, &plan));
-  return Ending(process, report);
-}
+Status TryPlain(const ProbePlan& plan) { return ProbeWithoutUserNamespace(0, plan); }
 
 Status TryRoot(const std::string& zygote_program) {
   constexpr char kProgram[] = "/usr/libexec/glovebox-python";
@@ -130,9 +61,9 @@ Status TryRoot(const std::string& zygote_program) {
   if (!null) return Error::FromErrno("opening /dev/null", errno);
   SpawnRequest request;
   request.namespaces = CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID;
-  request.uid_base = ids.uid_base;
-  request.gid_base = ids.gid_base;
-  request.uid_count = ids.count;
+  request.uid_base = ids.ids.uid_base;
+  request.gid_base = ids.ids.gid_base;
+  request.uid_count = ids.ids.count;
   request.root = &root;
   request.descriptors = {{null.get(), 0}, {null.get(), 1}, {null.get(), 2}};
   request.executable = kProgram;  // which ends at once: nobody talks to it
@@ -158,23 +89,23 @@ struct FilterResult {
 FilterResult Both(const Error& error) { return {error, error}; }
 
 // The child shares our descriptors, so that its listener is ours without being sent.
-FilterResult WatchFilter(const ProbePlan& plan, const Pipe& report) {
+FilterResult WatchFilter(const ProbePlan& plan, const ProbePipe& report) {
   Result<std::unique_ptr<CallWatcher>> watcher = CallWatcher::Start();
   if (!watcher) return Both(watcher.error());
   const Result<Process> process = CloneChild(CLONE_FILES, -1, &RunProbeChild, &plan);
   if (!process) return Both(process.error());
   std::array<pollfd, 2> waiting = {{{report.read.get(), POLLIN, 0}, {process->pidfd(), POLLIN, 0}}};
-  ::poll(waiting.data(), waiting.size(), kChildTimeMaxMs);
-  const std::optional<ChildFailure> first = ReadRecord(report.read.get());
+  ::poll(waiting.data(), waiting.size(), kProbeTimeMaxMs);
+  const std::optional<ChildFailure> first = ReadProbeRecord(report.read.get());
   if (!first || first->failed()) {
-    const Status failure = first ? ToStatus(*first) : Ending(*process, report);
+    const Status failure = first ? ToStatus(*first) : ProbeEnding(*process, report);
     return Both(failure ? Error(Errc::kInternal, "the probe said nothing") : failure.error());
   }
   const auto record = std::make_shared<CallRecord>([] {});
   UniqueFd listener(first->sys_errno);
   Status watched = listener ? (*watcher)->Watch(std::move(listener), record)
                             : Error::FromErrno("listening to refused system calls", EBUSY);
-  FilterResult result = {Ending(*process, report), std::move(watched)};
+  FilterResult result = {ProbeEnding(*process, report), std::move(watched)};
   if (result.filter && result.events && record->Take().events.empty()) {
     result.events = Error(Errc::kSystem, "a refused call was not told");
   }
@@ -190,7 +121,7 @@ FilterResult TryFilter() {
   if (filter.empty() || refused == calls.end()) {
     return Both(Error(Errc::kUnsupported, "there is no system-call filter for this processor"));
   }
-  const Result<Pipe> report = MakeNonBlockingPipe();
+  const Result<ProbePipe> report = MakeProbePipe();
   if (!report) return Both(report.error());
   ProbePlan plan;
   plan.act = ProbeAct::kFilter;

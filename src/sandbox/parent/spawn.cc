@@ -88,6 +88,13 @@ Status AwaitExec(int failure_fd, const SpawnRequest& request) {
   return Error::FromErrno(act, failure.sys_errno);
 }
 
+// What containers' filters leave of clone3, whose flags they cannot read. The child resets its
+// signal actions itself.
+long OlderClone(std::uint64_t flags, int* pidfd) {
+  const unsigned long low = static_cast<unsigned long>(flags) | CLONE_PIDFD | SIGCHLD;
+  return syscall(SYS_clone, low, nullptr, pidfd, nullptr, nullptr);
+}
+
 }  // namespace
 
 Process::~Process() {
@@ -116,7 +123,8 @@ Result<Process> CloneChild(std::uint64_t flags, int closed_fd, void (*child)(con
   args.pidfd = reinterpret_cast<std::uintptr_t>(&pidfd);
   args.exit_signal = SIGCHLD;
   const ScopedSignalBlock block;
-  const long pid = syscall(SYS_clone3, &args, sizeof(args));
+  long pid = syscall(SYS_clone3, &args, sizeof(args));
+  if (pid < 0 && errno == ENOSYS) pid = OlderClone(flags, &pidfd);
   if (pid < 0) return Error::FromErrno("making namespaces", errno);
   if (pid == 0) {
     if (closed_fd >= 0) syscall(SYS_close, closed_fd);

@@ -3,6 +3,7 @@
 // What a child does to itself, as plain data. The parent computes everything: it allocates, formats
 // and decides; the child reads one of these structs and makes system calls.
 
+#include <linux/capability.h>
 #include <linux/filter.h>
 #include <sys/types.h>
 
@@ -111,6 +112,15 @@ struct DescriptorMove {
   int from;  // above every `to`, so that no move overwrites a source
   int to;
 };
+
+// What a zygote without a user namespace keeps of root's capabilities; boxes keep none.
+inline constexpr std::uint64_t kZygoteUidCapabilities =
+    1ull << CAP_SETUID |  // a box's init becomes its throw-away uid
+    1ull << CAP_SETGID |  // and its gid, without supplementary groups
+    1ull << CAP_SETPCAP;  // and empties the bounding set, locks the securebits
+inline constexpr std::uint64_t kZygoteCapabilities =
+    kZygoteUidCapabilities |
+    1ull << CAP_SYS_ADMIN;  // namespaces, mounts, pivot_root, the host name
 
 // A child of the (threaded) server that becomes another program inside new namespaces. The
 // namespaces themselves are flags of the parent's clone3.

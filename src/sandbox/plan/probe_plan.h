@@ -17,6 +17,7 @@ enum class ProbeAct : std::uint8_t {
   kLimits,
   kLandlock,  // lose a file that could be read before
   kFilter,    // lose a system call
+  kHostUid,   // become another user of the host, and lose every capability
 };
 
 struct ProbePlan {
@@ -24,8 +25,10 @@ struct ProbePlan {
   // Takes ChildFailure records: what failed (errno 0: it was set up and held nothing back), or,
   // from kFilter, one without a stage whose errno is the number of the filter's listener.
   int report_fd = -1;
-  int parent_ready_fd = -1;      // one byte arrives when the parent has written the id maps
-  bool switch_identity = false;  // become uid 0 and gid 0 of the new user namespace
+  int parent_ready_fd = -1;             // one byte arrives when the parent has written the id maps
+  bool switch_identity = false;         // become uid 0 and gid 0 of the new user namespace
+  uid_t host_uid = 0;                   // kHostUid
+  std::uint64_t kept_capabilities = 0;  // kHostUid: what a zygote keeps; with CAP_SYS_ADMIN, used
   const LimitEntry* limits = nullptr;
   std::uint16_t limit_count = 0;
   LandlockPlan landlock;

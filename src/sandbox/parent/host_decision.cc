@@ -1,0 +1,145 @@
+#include "sandbox/parent/host_decision.h"
+
+#include <linux/sched.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <utility>
+
+#include "base/file.h"
+#include "base/text.h"
+#include "sandbox/parent/probe_run.h"
+
+namespace glovebox::sandbox {
+namespace {
+
+constexpr std::uint64_t kNamespaces =
+    CLONE_NEWPID | CLONE_NEWNS | CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWUTS;
+
+struct Reason {
+  std::string cause;
+  std::string fix;
+};
+
+// For messages only: what is allowed was decided by trying it.
+bool SettingIs(const char* path, std::string_view value) {
+  return Trim(ReadFile(path).value_or("")) == value;
+}
+
+bool Filtered() {
+  const std::string status = ReadFile("/proc/self/status").value_or("");
+  return status.find("\nSeccomp:\t2") != std::string::npos;
+}
+
+Reason WhyNoUserNamespace(int sys_errno) {
+  if (SettingIs("/proc/sys/user/max_user_namespaces", "0")) {
+    return {"user.max_user_namespaces is 0", "sysctl -w user.max_user_namespaces=15000"};
+  }
+  if (SettingIs("/proc/sys/kernel/unprivileged_userns_clone", "0") && ::geteuid() != 0) {
+    return {"kernel.unprivileged_userns_clone is 0",
+            "sysctl -w kernel.unprivileged_userns_clone=1"};
+  }
+  if (SettingIs("/proc/sys/kernel/apparmor_restrict_unprivileged_userns", "1") &&
+      ::geteuid() != 0) {
+    return {"AppArmor lets only named programs use user namespaces",
+            "load Glovebox's AppArmor profile (docs/process-model.md)"};
+  }
+  if (sys_errno == ENOSPC) {
+    return {"the number of user namespaces has reached its limit",
+            "raise user.max_user_namespaces with sysctl"};
+  }
+  if (Filtered()) {
+    return {"a system-call filter above this process refuses them, as a container's does",
+            "give the container a seccomp profile that allows clone, unshare, mount and setns"};
+  }
+  return {"this kernel or a security module refuses them", "`glovebox doctor` tries each wall"};
+}
+
+Reason WhyNoNamespaces() {
+  return {Filtered() ? "root without CAP_SYS_ADMIN, or a system-call filter above this process: a "
+                       "container's root"
+                     : "root without CAP_SYS_ADMIN",
+          "run as a normal user where user namespaces work, or give the container CAP_SYS_ADMIN"};
+}
+
+ProbePlan MappedPlan() {
+  ProbePlan plan;
+  plan.act = ProbeAct::kIdentity;
+  return plan;
+}
+
+ProbePlan HostUidPlan(uid_t uid, std::uint64_t kept) {
+  ProbePlan plan;
+  plan.act = ProbeAct::kHostUid;
+  plan.host_uid = uid;
+  plan.kept_capabilities = kept;
+  return plan;
+}
+
+void Note(HostDecision& decision, std::string act, Status status, Reason reason) {
+  decision.obstacles.push_back(
+      {std::move(act), std::move(status), std::move(reason.cause), std::move(reason.fix)});
+}
+
+// Root's ways, once the first has failed.
+void DecideForRoot(uid_t uid, HostDecision& decision) {
+  decision.mode.identity = IdentitySource::kHostRange;
+  Status full = ProbeWithoutUserNamespace(kNamespaces, HostUidPlan(uid, kZygoteCapabilities));
+  if (full) return;
+  Note(decision, "namespaces", std::move(full), WhyNoNamespaces());
+  decision.mode.namespaces = false;
+  Status uids = ProbeWithoutUserNamespace(0, HostUidPlan(uid, kZygoteUidCapabilities));
+  if (uids) return;
+  Note(decision, "a uid of its own for each box", std::move(uids),
+       {"root without CAP_SETUID, CAP_SETGID and CAP_SETPCAP, or a uid that is not mapped here",
+        "run as a normal user"});
+  decision.mode.identity = IdentitySource::kSelf;
+}
+
+}  // namespace
+
+HostDecision DecideHostMode(const UidRange* range) {
+  HostDecision decision;
+  decision.mode.identity =
+      range != nullptr ? IdentitySource::kMappedRange : IdentitySource::kMappedSelf;
+  const ProbeIds ids = range != nullptr ? ProbeIds{range->base(), range->base(), kUidsPerRange}
+                                        : ProbeIds{::geteuid(), ::getegid(), 1};
+  Status mapped = ProbeInUserNamespace(kNamespaces, ids, MappedPlan());
+  if (mapped) return decision;
+  Reason reason = WhyNoUserNamespace(mapped.error().sys_errno());
+  Note(decision, "user namespaces", std::move(mapped), std::move(reason));
+  if (range != nullptr) {
+    DecideForRoot(range->base(), decision);
+  } else {
+    decision.mode = {IdentitySource::kSelf, false};
+  }
+  return decision;
+}
+
+std::vector<MissingWall> MissingWalls(const HostMode& mode) {
+  std::vector<MissingWall> missing;
+  if (!mode.namespaces) {
+    missing.assign(kMissingWithoutNamespaces.begin(), kMissingWithoutNamespaces.end());
+  }
+  if (mode.identity == IdentitySource::kSelf) missing.push_back(kMissingOwnUid);
+  return missing;
+}
+
+Status RequireStrength(const HostDecision& decision, bool allow_degraded) {
+  const bool as_root = decision.mode.identity == IdentitySource::kSelf && ::geteuid() == 0;
+  if (!decision.mode.degraded() || (allow_degraded && !as_root)) return {};
+  std::string text = "this host cannot hold a box at full strength.";
+  for (const Obstacle& obstacle : decision.obstacles) {
+    text += " No " + obstacle.act + " (" + obstacle.status.error().message() +
+            "): " + obstacle.cause + "; fix: " + obstacle.fix + ".";
+  }
+  text += " Missing walls:";
+  for (const MissingWall& missing : MissingWalls(decision.mode)) {
+    text += std::string(text.back() == ':' ? " " : "; ") + missing.what;
+  }
+  text += as_root ? ". Code is not run with the uid of root: start Glovebox as a normal user."
+                  : ". To run without these walls: --allow-degraded.";
+  return Error(Errc::kUnsupported, text);
+}
+
+}  // namespace glovebox::sandbox
