@@ -55,6 +55,8 @@ wire::RunRequest MakeRunRequest(const ExecutionRequest& request, std::uint64_t n
   run.argv.insert(run.argv.end(), request.arguments.begin(), request.arguments.end());
   run.environment = request.environment;
   run.globals = request.globals;
+  run.action = request.action;
+  run.language = request.language;
   return run;
 }
 

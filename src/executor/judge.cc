@@ -98,13 +98,16 @@ void JudgeResult(const wire::RunResult& result, Outcome& outcome) {
   if (result.ending == wire::Ending::kExited && !succeeded) {
     outcome.message = "The code called sys.exit(" + std::to_string(result.exit_code) + ")";
   }
-  if (result.ending == wire::Ending::kRaised) {
+  if (result.ending == wire::Ending::kRefused) outcome.status = ExecutionStatus::kViolated;
+  if (!result.error.type.empty()) {
     outcome.error = PythonError{result.error.type, result.error.message, result.error.traceback,
-                                result.error.line};
+                                result.error.line, result.error.offset,  result.error.text};
     outcome.message = result.error.type;
     if (!result.error.message.empty()) outcome.message += ": " + result.error.message;
     if (IsOutOfMemory(result.error)) AddLimit(outcome, "memory");
   }
+  outcome.findings = result.findings;
+  outcome.analysis = result.analysis;
   outcome.value = result.value;
   outcome.value_repr = result.value_repr;
   outcome.variables = result.variables;

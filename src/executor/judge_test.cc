@@ -44,11 +44,22 @@ TEST(JudgeTest, SysExitZeroIsCompletedAndOthersFailed) {
 
 TEST(JudgeTest, AnExceptionIsFailedWithTypeAndMessage) {
   BoxReport report = WithResult(wire::Ending::kRaised, 1);
-  report.result->error = {"ZeroDivisionError", "division by zero", "...", 4};
+  report.result->error = {"ZeroDivisionError", "division by zero", "...", 4, 0, ""};
   const Outcome outcome = Judge(report, {});
   EXPECT_EQ(outcome.status, ExecutionStatus::kFailed);
   EXPECT_EQ(outcome.message, "ZeroDivisionError: division by zero");
   EXPECT_EQ(outcome.error->line, 4);
+}
+
+TEST(JudgeTest, ARefusalOfTheLanguageLayerIsViolatedWithItsFindings) {
+  BoxReport report = WithResult(wire::Ending::kRefused, 1);
+  report.result->error = {"SecurityError", "no", "", 2, 0, ""};
+  report.result->findings = {{2, 1, "attribute", "what", "why", "instead", true}};
+  const Outcome outcome = Judge(report, {});
+  EXPECT_EQ(outcome.status, ExecutionStatus::kViolated);
+  EXPECT_EQ(outcome.message, "SecurityError: no");
+  ASSERT_EQ(outcome.findings.size(), 1u);
+  EXPECT_EQ(outcome.findings[0].rule, "attribute");
 }
 
 TEST(JudgeTest, AMemoryErrorNamesTheLimit) {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "event/event.h"
+#include "python/wire/language.h"
 #include "python/wire/value.h"
 
 namespace glovebox {
@@ -36,6 +37,8 @@ struct PythonError {
   std::string message;    // "division by zero"; may be empty
   std::string traceback;  // the user's frames only
   int line = 0;           // in the user's code; 0 when unknown
+  int offset = 0;         // of a syntax error: its column, 1-based; 0 when unknown
+  std::string text;       // of a syntax error: its line; empty when unknown
 };
 
 // One captured stream: the head up to the limit and the last bytes beyond it.
@@ -70,7 +73,9 @@ struct Outcome {
   std::vector<std::string> limits_hit;  // "wall", "cpu", "memory", "pids", "output", "events"
   std::vector<Event> events;
   std::uint64_t events_dropped = 0;
-  std::vector<std::string> missing_walls;  // empty at full strength
+  std::vector<std::string> missing_walls;      // empty at full strength
+  std::vector<wire::Finding> findings;         // of the language layer
+  std::optional<wire::CodeAnalysis> analysis;  // of a validation
   LimitsTier limits_tier = LimitsTier::kCgroup;
 };
 

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "python/wire/language.h"
 #include "python/wire/value.h"
 
 namespace glovebox {
@@ -37,6 +38,8 @@ struct ExecutionRequest {
   std::vector<std::pair<std::string, std::string>> environment;  // added to the box's own
   OutputMode output = OutputMode::kSeparate;
   ExecutionLimits limits;
+  wire::RunAction action = wire::RunAction::kRun;
+  wire::LanguagePolicy language;  // disabled unless the caller's profile says otherwise
 };
 
 }  // namespace glovebox

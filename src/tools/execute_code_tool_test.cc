@@ -182,7 +182,7 @@ TEST_F(ExecuteCodeToolTest, DescribesEveryKeyItReturns) {
   Call(R"({"code":"x"})");
   Outcome outcome = Completed();
   outcome.status = ExecutionStatus::kTimedOut;
-  outcome.error = PythonError{"SyntaxError", "m", "", 1};
+  outcome.error = PythonError{"SyntaxError", "m", "", 1, 0, ""};
   outcome.exit_code = 1;
   outcome.signal = 9;
   outcome.stdout_stream.bytes_dropped = outcome.stderr_stream.bytes_dropped = 1;

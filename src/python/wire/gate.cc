@@ -33,6 +33,94 @@ void WriteEvent(Writer& writer, const RunEvent& event) {
   writer.Text(event.remedy);
 }
 
+void WriteWords(Writer& writer, const std::vector<std::string>& words) {
+  writer.List(words, [&](const std::string& word) { writer.Text(word); });
+}
+
+std::vector<std::string> ReadWords(Reader& reader, std::uint32_t count_max, std::size_t bytes_max) {
+  std::vector<std::string> words;
+  reader.List(count_max, [&] { words.push_back(BoundedText(reader, bytes_max)); });
+  return words;
+}
+
+bool ReadFlag(Reader& reader) { return reader.Number<std::uint8_t>() != 0; }
+
+void WriteFlag(Writer& writer, bool flag) {
+  writer.Number(static_cast<std::uint8_t>(flag ? 1 : 0));
+}
+
+// A request without a language layer pays one byte for it.
+void WritePolicy(Writer& writer, const LanguagePolicy& policy) {
+  WriteFlag(writer, policy.enabled);
+  if (!policy.enabled) return;
+  writer.Text(policy.profile);
+  WriteWords(writer, policy.modules);
+  WriteWords(writer, policy.builtins);
+  WriteWords(writer, policy.rules_off);
+  writer.List(policy.remedies, [&](const auto& pair) {
+    writer.Text(pair.first);
+    writer.Text(pair.second);
+  });
+}
+
+LanguagePolicy ReadPolicy(Reader& reader) {
+  LanguagePolicy policy;
+  policy.enabled = ReadFlag(reader);
+  if (!policy.enabled) return policy;
+  policy.profile = BoundedText(reader, kMessageBytesMax);
+  policy.modules = ReadWords(reader, kPolicyWordsMax, kMessageBytesMax);
+  policy.builtins = ReadWords(reader, kPolicyWordsMax, kMessageBytesMax);
+  policy.rules_off = ReadWords(reader, kPolicyWordsMax, kMessageBytesMax);
+  reader.List(kPolicyWordsMax, [&] {
+    std::string module = BoundedText(reader, kMessageBytesMax);
+    policy.remedies.emplace_back(std::move(module), BoundedText(reader, kMessageBytesMax));
+  });
+  return policy;
+}
+
+void WriteFinding(Writer& writer, const Finding& finding) {
+  writer.Number(finding.line);
+  writer.Number(finding.column);
+  writer.Text(finding.rule);
+  writer.Text(finding.what);
+  writer.Text(finding.why);
+  writer.Text(finding.instead);
+  WriteFlag(writer, finding.refuses_program);
+}
+
+Finding ReadFinding(Reader& reader) {
+  Finding finding;
+  finding.line = reader.Number<std::int32_t>();
+  finding.column = reader.Number<std::int32_t>();
+  finding.rule = BoundedText(reader, kFindingBytesMax);
+  finding.what = BoundedText(reader, kFindingBytesMax);
+  finding.why = BoundedText(reader, kFindingBytesMax);
+  finding.instead = BoundedText(reader, kFindingBytesMax);
+  finding.refuses_program = ReadFlag(reader);
+  return finding;
+}
+
+void WriteAnalysis(Writer& writer, const std::optional<CodeAnalysis>& analysis) {
+  WriteFlag(writer, analysis.has_value());
+  if (!analysis) return;
+  writer.Number(analysis->complexity);
+  writer.Number(analysis->functions);
+  writer.Number(analysis->classes);
+  WriteWords(writer, analysis->imports);
+  WriteWords(writer, analysis->names);
+}
+
+std::optional<CodeAnalysis> ReadAnalysis(Reader& reader) {
+  if (!ReadFlag(reader)) return std::nullopt;
+  CodeAnalysis analysis;
+  analysis.complexity = reader.Number<std::uint32_t>();
+  analysis.functions = reader.Number<std::uint32_t>();
+  analysis.classes = reader.Number<std::uint32_t>();
+  analysis.imports = ReadWords(reader, kAnalysisNamesMax, kFindingBytesMax);
+  analysis.names = ReadWords(reader, kAnalysisNamesMax, kFindingBytesMax);
+  return analysis;
+}
+
 }  // namespace
 
 std::string EncodeRunRequest(const RunRequest& request) {
@@ -40,6 +128,7 @@ std::string EncodeRunRequest(const RunRequest& request) {
   writer.Number(request.nonce);
   writer.Number(static_cast<std::uint8_t>(request.merged_output ? 1 : 0));
   writer.Number(static_cast<std::uint8_t>(request.last ? 1 : 0));
+  writer.Number(request.action);
   writer.Number(request.data_bytes_max);
   writer.Number(request.cpu_seconds_max);
   writer.Number(request.processes_max);
@@ -51,6 +140,7 @@ std::string EncodeRunRequest(const RunRequest& request) {
     writer.Text(pair.second);
   });
   WriteValue(writer, {request.globals});
+  WritePolicy(writer, request.language);
   return std::move(writer).Take();
 }
 
@@ -60,6 +150,8 @@ std::optional<RunRequest> DecodeRunRequest(std::string_view payload) {
   request.nonce = reader.Number<std::uint64_t>();
   request.merged_output = reader.Number<std::uint8_t>() != 0;
   request.last = reader.Number<std::uint8_t>() != 0;
+  request.action = reader.Number<RunAction>();
+  if (request.action > RunAction::kValidate) reader.Fail();
   request.data_bytes_max = reader.Number<std::uint64_t>();
   request.cpu_seconds_max = reader.Number<std::uint32_t>();
   request.processes_max = reader.Number<std::uint32_t>();
@@ -76,6 +168,7 @@ std::optional<RunRequest> DecodeRunRequest(std::string_view payload) {
   } else {
     reader.Fail();
   }
+  request.language = ReadPolicy(reader);
   if (!reader.finished()) return std::nullopt;
   return request;
 }
@@ -92,8 +185,12 @@ std::string EncodeRunResult(const RunResult& result) {
   writer.Text(result.error.message);
   writer.Text(result.error.traceback);
   writer.Number(result.error.line);
+  writer.Number(result.error.offset);
+  writer.Text(result.error.text);
   writer.List(result.events, [&](const RunEvent& event) { WriteEvent(writer, event); });
   writer.Number(result.events_dropped);
+  writer.List(result.findings, [&](const Finding& finding) { WriteFinding(writer, finding); });
+  WriteAnalysis(writer, result.analysis);
   return std::move(writer).Take();
 }
 
@@ -103,7 +200,7 @@ std::optional<RunResult> DecodeRunResult(std::string_view payload, std::uint64_t
   result.nonce = reader.Number<std::uint64_t>();
   if (result.nonce != nonce) return std::nullopt;  // before anything else costs time
   result.ending = reader.Number<Ending>();
-  if (result.ending > Ending::kExited) reader.Fail();
+  if (result.ending > Ending::kRefused) reader.Fail();
   result.exit_code = reader.Number<std::int32_t>();
   result.value = ReadValue(reader);
   result.value_repr = BoundedText(reader, kReprBytesMax);
@@ -113,8 +210,12 @@ std::optional<RunResult> DecodeRunResult(std::string_view payload, std::uint64_t
   result.error.message = BoundedText(reader, kMessageBytesMax);
   result.error.traceback = BoundedText(reader, kTracebackBytesMax);
   result.error.line = reader.Number<std::int32_t>();
+  result.error.offset = reader.Number<std::int32_t>();
+  result.error.text = BoundedText(reader, kSourceLineBytesMax);
   reader.List(kEventsMax, [&] { result.events.push_back(ReadEvent(reader)); });
   result.events_dropped = reader.Number<std::uint64_t>();
+  reader.List(kFindingsMax, [&] { result.findings.push_back(ReadFinding(reader)); });
+  result.analysis = ReadAnalysis(reader);
   if (!reader.finished()) return std::nullopt;
   return result;
 }

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "python/wire/language.h"
 #include "python/wire/value.h"
 
 namespace glovebox::wire {
@@ -41,6 +42,7 @@ struct RunRequest {
   std::uint64_t nonce = 0;  // comes back in the result; user code is not told
   bool merged_output = false;
   bool last = true;  // no further request follows: finish threads and atexit handlers too
+  RunAction action = RunAction::kRun;
   std::uint64_t data_bytes_max = 0;   // RLIMIT_DATA beyond what the interpreter has; 0: leave it
   std::uint32_t cpu_seconds_max = 0;  // RLIMIT_CPU; 0: leave it
   std::uint32_t processes_max = 0;    // RLIMIT_NPROC; 0: leave it
@@ -49,15 +51,23 @@ struct RunRequest {
   std::vector<std::string> argv;
   std::vector<std::pair<std::string, std::string>> environment;
   Value::Dict globals;
+  LanguagePolicy language;
 };
 
-enum class Ending : std::uint8_t { kReturned, kRaised, kExited };
+enum class Ending : std::uint8_t {
+  kReturned,
+  kRaised,
+  kExited,
+  kRefused,  // by the language layer: before the first statement, or by an exception of its own
+};
 
 struct RunError {
   std::string type;
   std::string message;
   std::string traceback;
   std::int32_t line = 0;
+  std::int32_t offset = 0;  // of a syntax error: its column, 1-based; 0 when unknown
+  std::string text;         // of a syntax error: its line; empty when unknown
 };
 
 struct RunEvent {
@@ -79,6 +89,8 @@ struct RunResult {
   RunError error;
   std::vector<RunEvent> events;
   std::uint64_t events_dropped = 0;
+  std::vector<Finding> findings;
+  std::optional<CodeAnalysis> analysis;  // when it was asked for and the code could be parsed
 };
 
 // Payloads, without the header. Decoding answers nothing unless every byte was understood, every

@@ -16,9 +16,11 @@ RunResult SampleResult() {
   result.value = {std::string("v")};
   result.value_repr = "'v'";
   result.variables = {"a", "b"};
-  result.error = {"ValueError", "bad", "Traceback ...", 3};
+  result.error = {"ValueError", "bad", "Traceback ...", 3, 5, "x = = 1"};
   result.events = {{0.5, "socket", "family 2", 7, true, "nothing allows it"}};
   result.events_dropped = 2;
+  result.findings = {{4, 2, "import", "what", "why", "instead", false}};
+  result.analysis = CodeAnalysis{3, 1, 2, {"os.path"}, {"f"}};
   return result;
 }
 
@@ -34,6 +36,16 @@ TEST(GateTest, ResultSurvivesTheWire) {
   EXPECT_EQ(out->events[0].target, "family 2");
   EXPECT_TRUE(out->events[0].refused);
   EXPECT_EQ(out->events_dropped, 2u);
+  EXPECT_EQ(out->error.offset, 5);
+  EXPECT_EQ(out->error.text, "x = = 1");
+  ASSERT_EQ(out->findings.size(), 1u);
+  EXPECT_EQ(out->findings[0].column, 2);
+  EXPECT_EQ(out->findings[0].instead, "instead");
+  EXPECT_FALSE(out->findings[0].refuses_program);
+  ASSERT_TRUE(out->analysis.has_value());
+  EXPECT_EQ(out->analysis->complexity, 3u);
+  EXPECT_EQ(out->analysis->imports, (std::vector<std::string>{"os.path"}));
+  EXPECT_EQ(out->analysis->names, (std::vector<std::string>{"f"}));
 }
 
 TEST(GateTest, RequestSurvivesTheWire) {
@@ -41,6 +53,8 @@ TEST(GateTest, RequestSurvivesTheWire) {
   request.nonce = 7;
   request.merged_output = true;
   request.last = false;
+  request.action = RunAction::kValidate;
+  request.language = {true, "basic", {"math"}, {"open"}, {"format"}, {{"os", "full"}}};
   request.data_bytes_max = 1u << 30;
   request.cpu_seconds_max = 9;
   request.processes_max = 5;
@@ -54,6 +68,13 @@ TEST(GateTest, RequestSurvivesTheWire) {
   EXPECT_EQ(out->nonce, 7u);
   EXPECT_TRUE(out->merged_output);
   EXPECT_FALSE(out->last);
+  EXPECT_EQ(out->action, RunAction::kValidate);
+  EXPECT_TRUE(out->language.enabled);
+  EXPECT_EQ(out->language.profile, "basic");
+  EXPECT_EQ(out->language.modules, request.language.modules);
+  EXPECT_EQ(out->language.builtins, request.language.builtins);
+  EXPECT_EQ(out->language.rules_off, request.language.rules_off);
+  EXPECT_EQ(out->language.remedies, request.language.remedies);
   EXPECT_EQ(out->data_bytes_max, 1u << 30);
   EXPECT_EQ(out->cpu_seconds_max, 9u);
   EXPECT_EQ(out->processes_max, 5u);
@@ -81,6 +102,15 @@ TEST(GateTest, RefusesTextsBeyondTheirBounds) {
   EXPECT_FALSE(DecodeRunResult(EncodeRunResult(result), 42).has_value());
   result = SampleResult();
   result.events.resize(kEventsMax + 1);
+  EXPECT_FALSE(DecodeRunResult(EncodeRunResult(result), 42).has_value());
+  result = SampleResult();
+  result.findings.resize(kFindingsMax + 1);
+  EXPECT_FALSE(DecodeRunResult(EncodeRunResult(result), 42).has_value());
+  result = SampleResult();
+  result.findings[0].why.assign(kFindingBytesMax + 1, 'x');
+  EXPECT_FALSE(DecodeRunResult(EncodeRunResult(result), 42).has_value());
+  result = SampleResult();
+  result.analysis->names.resize(kAnalysisNamesMax + 1);
   EXPECT_FALSE(DecodeRunResult(EncodeRunResult(result), 42).has_value());
 }
 

@@ -45,7 +45,7 @@ wire::RunResult OwnFailure(const wire::RunRequest& request, const std::string& r
   result.nonce = request.nonce;
   result.ending = wire::Ending::kRaised;
   result.exit_code = 1;
-  result.error = {"RuntimeError", "the box's runtime failed: " + reason, {}, 0};
+  result.error = {"RuntimeError", "the box's runtime failed: " + reason, {}, 0, 0, {}};
   return result;
 }
 
