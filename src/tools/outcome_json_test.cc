@@ -25,7 +25,8 @@ Outcome Failed(std::string type, std::string message, std::string traceback, int
   Outcome outcome = Completed();
   outcome.status = ExecutionStatus::kFailed;
   outcome.exit_code = 1;
-  outcome.error = PythonError{std::move(type), std::move(message), std::move(traceback), line, 0, {}};
+  outcome.error =
+      PythonError{std::move(type), std::move(message), std::move(traceback), line, 0, {}};
   return outcome;
 }
 
