@@ -122,7 +122,7 @@ void Report(const std::vector<Row>& rows, const std::string& path) {
 int Main(const std::string& glovebox, const std::string& results, int rounds) {
   boost::asio::io_context context(1);
   Result<std::unique_ptr<Executor>> executor =
-      CreateLocalExecutor(context, {.zygote_program = glovebox + "-python", .preimports = {}});
+      CreateLocalExecutor(context, {.zygote_program = glovebox + "-python"});
   if (!executor) {
     std::fprintf(stderr, "bench: %s\n", executor.error().message().c_str());
     return 1;

@@ -148,8 +148,7 @@ Status Prepare(ExecSession& session, const ExecOptions& options, ExecutionReques
     request.stdin_fd = session.in->read_end();
   }
   session.executor = TRY(CreateLocalExecutor(
-      session.context,
-      {.zygote_program = TRY(FindZygoteProgram()), .preimports = {}, .boxes_max = 1}));
+      session.context, {.zygote_program = TRY(FindZygoteProgram()), .boxes_max = 1}));
   return {};
 }
 

@@ -83,7 +83,7 @@ Result<std::unique_ptr<PythonService>> PythonService::Create(boost::asio::io_con
                                                              const Configuration& configuration) {
   LocalExecutorOptions options;
   options.zygote_program = TRY(FindZygoteProgram());
-  options.preimports = CommonModules();
+  options.kinds = {{.name = "python", .preimports = CommonModules()}};
   options.boxes_max = static_cast<std::uint32_t>(configuration.settings.boxes_max);
   auto boxes = TRY(CreateLocalExecutor(context, std::move(options)));
   return std::unique_ptr<PythonService>(

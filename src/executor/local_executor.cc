@@ -1,5 +1,6 @@
 #include "executor/local_executor.h"
 
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <chrono>
@@ -39,12 +40,23 @@ struct Slot {
   std::optional<sandbox::CgroupSlot> cgroup;
 };
 
+// Boxes of one kind, all forked from one zygote, and the requests that wait for one.
+struct Workshop {
+  std::string name;
+  python::BoxFactory factory;
+  std::vector<std::string> tmpfs;  // of every box, as it names them
+  std::unique_ptr<python::ZygoteClient> zygote;
+  bool ready = false;
+  std::deque<std::shared_ptr<class LocalExecution>> waiting;
+};
+
 // One request on its way: waiting, or in a box.
 class LocalExecution final : public Execution, public std::enable_shared_from_this<LocalExecution> {
  public:
   ExecutionRequest request;
   ExecutionObserver* observer = nullptr;
   Executor::DoneHandler done;
+  Workshop* workshop = nullptr;
   Clock::time_point arrived = Clock::now();
   bool retried = false;
   std::shared_ptr<BoxRun> run;     // once it has a box
@@ -61,34 +73,26 @@ class LocalExecution final : public Execution, public std::enable_shared_from_th
 
 class LocalExecutor final : public Executor {
  public:
-  LocalExecutor(asio::io_context& context, LocalExecutorOptions options, python::BoxFactory factory,
+  LocalExecutor(asio::io_context& context, LocalExecutorOptions options,
+                std::vector<std::unique_ptr<Workshop>> workshops,
                 std::optional<sandbox::UidRange> uids, std::optional<HostCgroups> cgroups,
                 std::unique_ptr<sandbox::CallWatcher> watcher)
       : context_(context),
         options_(std::move(options)),
-        factory_(std::move(factory)),
         uids_(std::move(uids)),
         cgroups_(std::move(cgroups)),
-        watcher_(std::move(watcher)) {
-    for (const wire::TmpfsSetup& tmpfs : factory_.setup().tmpfs) tmpfs_.push_back(tmpfs.path);
-  }
+        watcher_(std::move(watcher)),
+        workshops_(std::move(workshops)) {}
 
   ~LocalExecutor() override {
     *alive_ = false;
     for (const auto& [slot, run] : runs_) run->Abandon();
-    // The zygote's death ends every box; only then can their cgroups be removed.
-    zygote_.reset();
+    // The zygotes' death ends every box; only then can their cgroups be removed.
+    for (const auto& workshop : workshops_) workshop->zygote.reset();
   }
 
-  Status StartZygote() {
-    zygote_ready_ = false;
-    Result<std::unique_ptr<python::ZygoteClient>> zygote = python::ZygoteClient::Start(
-        context_, factory_.ZygoteSpawn(uids_), factory_.setup(),
-        [this](Status ready) { OnZygoteReady(std::move(ready)); }, [this] { OnZygoteDeath(); });
-    if (!zygote) return std::move(zygote).error();
-    zygote_ = std::move(*zygote);
-    return {};
-  }
+  // Of the kind that most requests are for. The others get theirs with their first request.
+  Status StartFirstZygote() { return StartZygote(*workshops_.front()); }
 
   std::shared_ptr<Execution> Start(ExecutionRequest request, ExecutionObserver* observer,
                                    DoneHandler done) override {
@@ -96,22 +100,52 @@ class LocalExecutor final : public Executor {
     execution->request = std::move(request);
     execution->observer = observer;
     execution->done = std::move(done);
+    execution->workshop = FindWorkshop(execution->request.kind);
+    if (execution->workshop == nullptr) {
+      Finish(execution,
+             SetupFailed(Error(Errc::kInvalidArgument,
+                               "no kind of box is called '" + execution->request.kind + "'")));
+      return execution;
+    }
     execution->withdraw = [this, weak = std::weak_ptr(execution), alive = alive_] {
       const std::shared_ptr<LocalExecution> waiting_one = weak.lock();
       if (!*alive || waiting_one == nullptr) return;
-      std::erase(waiting_, waiting_one);
+      std::erase(waiting_one->workshop->waiting, waiting_one);
       Finish(waiting_one, CancelledOutcome());
     };
-    waiting_.push_back(execution);
+    execution->workshop->waiting.push_back(execution);
     asio::post(context_, [this, alive = alive_] {
       if (*alive) RunNext();
     });
     return execution;
   }
 
-  ExecutorLoad load() const override { return {slots_in_use_, waiting_.size()}; }
+  ExecutorLoad load() const override {
+    std::size_t waiting = 0;
+    for (const auto& workshop : workshops_) waiting += workshop->waiting.size();
+    return {slots_in_use_, waiting};
+  }
 
  private:
+  Workshop* FindWorkshop(const std::string& kind) {
+    if (kind.empty()) return workshops_.front().get();
+    for (const auto& workshop : workshops_) {
+      if (workshop->name == kind) return workshop.get();
+    }
+    return nullptr;
+  }
+
+  Status StartZygote(Workshop& workshop) {
+    workshop.ready = false;
+    Result<std::unique_ptr<python::ZygoteClient>> zygote = python::ZygoteClient::Start(
+        context_, workshop.factory.ZygoteSpawn(uids_), workshop.factory.setup(),
+        [this, &workshop](Status ready) { OnZygoteReady(workshop, std::move(ready)); },
+        [this, &workshop] { OnZygoteDeath(workshop); });
+    if (!zygote) return std::move(zygote).error();
+    workshop.zygote = std::move(*zygote);
+    return {};
+  }
+
   static Outcome CancelledOutcome() {
     Outcome outcome;
     outcome.status = ExecutionStatus::kCancelled;
@@ -137,44 +171,48 @@ class LocalExecutor final : public Executor {
     // Everything before hand-over: the wait for a place and the birth of the box.
     const std::chrono::duration<double> total = Clock::now() - execution->arrived;
     outcome.queue_seconds = total.count() - outcome.wall_seconds;
-    outcome.missing_walls.insert(outcome.missing_walls.begin(), factory_.missing().begin(),
-                                 factory_.missing().end());
+    const std::vector<std::string>& missing = workshops_.front()->factory.missing();
+    outcome.missing_walls.insert(outcome.missing_walls.begin(), missing.begin(), missing.end());
     const DoneHandler done = std::exchange(execution->done, nullptr);
     execution->withdraw = nullptr;
     if (done) done(std::move(outcome));
   }
 
-  void OnZygoteReady(Status ready) {
+  void OnZygoteReady(Workshop& workshop, Status ready) {
     if (ready) {
-      zygote_ready_ = true;
+      workshop.ready = true;
       RunNext();
       return;
     }
-    const Error error = std::move(ready).error().Within("starting Python");
-    std::deque<std::shared_ptr<LocalExecution>> waiting = std::exchange(waiting_, {});
+    FailWaiting(workshop, std::move(ready).error().Within("starting Python"));
+  }
+
+  void FailWaiting(Workshop& workshop, const Error& error) {
+    const auto waiting = std::exchange(workshop.waiting, {});
     for (const auto& execution : waiting) Finish(execution, SetupFailed(error));
   }
 
   // Its boxes died with it and report so themselves. The next request starts a new one.
-  void OnZygoteDeath() {
-    zygote_ready_ = false;
-    asio::post(context_, [this, alive = alive_] {
+  void OnZygoteDeath(Workshop& workshop) {
+    workshop.ready = false;
+    asio::post(context_, [this, &workshop, alive = alive_] {
       if (!*alive) return;
-      zygote_.reset();
+      workshop.zygote.reset();
       RunNext();
     });
   }
 
   void RunNext() {
-    if (zygote_ == nullptr && !waiting_.empty()) {
-      if (Status started = StartZygote(); !started) {
-        std::deque<std::shared_ptr<LocalExecution>> waiting = std::exchange(waiting_, {});
-        for (const auto& execution : waiting) Finish(execution, SetupFailed(started.error()));
-      }
+    for (const auto& workshop : workshops_) RunNext(*workshop);
+  }
+
+  void RunNext(Workshop& workshop) {
+    if (workshop.zygote == nullptr && !workshop.waiting.empty()) {
+      if (Status started = StartZygote(workshop); !started) FailWaiting(workshop, started.error());
     }
-    while (zygote_ready_ && !waiting_.empty() && slots_in_use_ < options_.boxes_max) {
-      const std::shared_ptr<LocalExecution> execution = waiting_.front();
-      waiting_.pop_front();
+    while (workshop.ready && !workshop.waiting.empty() && slots_in_use_ < options_.boxes_max) {
+      const std::shared_ptr<LocalExecution> execution = workshop.waiting.front();
+      workshop.waiting.pop_front();
       if (Status started = RunInBox(execution); !started) {
         Finish(execution, SetupFailed(started.error()));
       }
@@ -203,11 +241,12 @@ class LocalExecutor final : public Executor {
   }
 
   // Tier B: the limit is to hold, and no cgroup holds it.
-  const std::vector<std::string>* MeteredTmpfs() const {
-    return options_.walls.stands(Wall::kCgroup) && !cgroups_ ? &tmpfs_ : nullptr;
+  const std::vector<std::string>* MeteredTmpfs(const Workshop& workshop) const {
+    return options_.walls.stands(Wall::kCgroup) && !cgroups_ ? &workshop.tmpfs : nullptr;
   }
 
   Status RunInBox(const std::shared_ptr<LocalExecution>& execution) {
+    Workshop& workshop = *execution->workshop;
     BoxChannels channels = TRY(BoxChannels::Make());
     Slot* slot = TRY(TakeSlot());
     sandbox::CgroupSlot* cgroup = slot->cgroup ? &*slot->cgroup : nullptr;
@@ -231,28 +270,28 @@ class LocalExecutor final : public Executor {
       runs_.erase(slot);
       ReturnSlot(slot);
     };
-    execution->run = std::make_shared<BoxRun>(context_, std::move(execution->request),
-                                              std::move(channels.server),
-                                              BoxRun::Means{cgroup, watcher_.get(), MeteredTmpfs()},
-                                              execution->observer, std::move(handlers));
+    execution->run = std::make_shared<BoxRun>(
+        context_, std::move(execution->request), std::move(channels.server),
+        BoxRun::Means{cgroup, watcher_.get(), MeteredTmpfs(workshop)}, execution->observer,
+        std::move(handlers));
     runs_.emplace(slot, execution->run);
     execution->run->Begin();
-    zygote_->SpawnBox(uids_ ? slot->number : 0, box_fds,
-                      cgroup != nullptr ? cgroup->birth_fd() : -1,
-                      [this, execution, run = execution->run, slot](Result<UniqueFd> pidfd) {
-                        if (pidfd || !Retry(execution, *run, slot)) run->OnBorn(std::move(pidfd));
-                      });
+    workshop.zygote->SpawnBox(
+        uids_ ? slot->number : 0, box_fds, cgroup != nullptr ? cgroup->birth_fd() : -1,
+        [this, execution, run = execution->run, slot](Result<UniqueFd> pidfd) {
+          if (pidfd || !Retry(execution, *run, slot)) run->OnBorn(std::move(pidfd));
+        });
     return {};
   }
 
   // A request whose box was never born, because the zygote died first, gets another one, once.
   bool Retry(const std::shared_ptr<LocalExecution>& execution, BoxRun& run, Slot* slot) {
-    if (zygote_ready_ || execution->retried || run.over()) return false;
+    if (execution->workshop->ready || execution->retried || run.over()) return false;
     execution->retried = true;
     execution->request = run.TakeRequest();
     run.Abandon();
     execution->run = nullptr;
-    waiting_.push_front(execution);
+    execution->workshop->waiting.push_front(execution);
     runs_.erase(slot);
     ReturnSlot(slot);
     return true;
@@ -260,21 +299,40 @@ class LocalExecutor final : public Executor {
 
   asio::io_context& context_;
   LocalExecutorOptions options_;
-  python::BoxFactory factory_;
   // Declared in the order in which they are taken; given back the other way round.
   std::optional<sandbox::UidRange> uids_;  // none: every box has our own uid, in its own namespace
   std::optional<HostCgroups> cgroups_;
   std::unique_ptr<sandbox::CallWatcher> watcher_;  // null without the seccomp wall
-  std::vector<std::string> tmpfs_;                 // of every box, as it names them
   std::vector<std::unique_ptr<Slot>> slots_;
   std::deque<Slot*> free_slots_;
   std::uint32_t slots_in_use_ = 0;
-  std::unique_ptr<python::ZygoteClient> zygote_;
-  bool zygote_ready_ = false;
-  std::deque<std::shared_ptr<LocalExecution>> waiting_;
+  std::vector<std::unique_ptr<Workshop>> workshops_;            // at least one
   std::map<Slot*, std::shared_ptr<BoxRun>> runs_;               // every box that is not gone
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);  // for handlers that outlive us
 };
+
+// A host's root gives every box a uid of its own, which the owner of a folder has not met.
+Status CheckWritable(const FolderGrant& folder) {
+  struct stat info;
+  if (!folder.writable || ::stat(folder.host_path.c_str(), &info) != 0) return {};
+  if ((info.st_mode & S_IWOTH) != 0) return {};
+  return Error(
+      Errc::kInvalidArgument,
+      "boxes are to write into " + folder.host_path +
+          ", and have uids of their own: give others the right to write there (chmod o+w)");
+}
+
+Result<std::unique_ptr<Workshop>> MakeWorkshop(const LocalExecutorOptions& options,
+                                               const BoxKind& kind, bool has_cgroups) {
+  auto factory = python::BoxFactory::Prepare(options.zygote_program,
+                                             {kind.preimports, kind.module_paths, kind.folders},
+                                             options.walls, has_cgroups);
+  if (!factory) return std::move(factory).error().Within("boxes of kind '" + kind.name + "'");
+  std::vector<std::string> tmpfs;
+  for (const wire::TmpfsSetup& item : factory->setup().tmpfs) tmpfs.push_back(item.path);
+  return std::unique_ptr<Workshop>(
+      new Workshop{kind.name, std::move(*factory), std::move(tmpfs), nullptr, false, {}});
+}
 
 }  // namespace
 
@@ -283,8 +341,13 @@ Result<std::unique_ptr<Executor>> CreateLocalExecutor(asio::io_context& context,
   // A normal user has one uid to give and no cgroups of its own.
   const bool privileged = ::geteuid() == 0;
   const bool metered = options.walls.stands(Wall::kCgroup) && !privileged;
-  python::BoxFactory factory = TRY(python::BoxFactory::Prepare(
-      options.zygote_program, options.preimports, options.walls, !metered));
+  CHECK(!options.kinds.empty());
+  std::vector<std::unique_ptr<Workshop>> workshops;
+  for (const BoxKind& kind : options.kinds) {
+    workshops.push_back(TRY(MakeWorkshop(options, kind, !metered)));
+    if (!privileged) continue;
+    for (const FolderGrant& folder : kind.folders) TRY(CheckWritable(folder));
+  }
   std::optional<sandbox::UidRange> uids;
   std::optional<HostCgroups> cgroups;
   if (privileged) {
@@ -301,9 +364,9 @@ Result<std::unique_ptr<Executor>> CreateLocalExecutor(asio::io_context& context,
   std::unique_ptr<sandbox::CallWatcher> watcher;
   if (options.walls.stands(Wall::kSeccomp)) watcher = TRY(sandbox::CallWatcher::Start());
   auto executor =
-      std::make_unique<LocalExecutor>(context, std::move(options), std::move(factory),
+      std::make_unique<LocalExecutor>(context, std::move(options), std::move(workshops),
                                       std::move(uids), std::move(cgroups), std::move(watcher));
-  TRY(executor->StartZygote());
+  TRY(executor->StartFirstZygote());
   return std::unique_ptr<Executor>(std::move(executor));
 }
 

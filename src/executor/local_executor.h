@@ -8,15 +8,16 @@
 #include <boost/asio/io_context.hpp>
 
 #include "base/result.h"
+#include "executor/box_kind.h"
 #include "executor/executor.h"
 #include "sandbox/plan/walls.h"
 
 namespace glovebox {
 
 struct LocalExecutorOptions {
-  std::string zygote_program;           // absolute path of glovebox-python
-  std::vector<std::string> preimports;  // modules every box finds already imported
-  std::uint32_t boxes_max = 16;         // boxes alive at once; further requests wait their turn
+  std::string zygote_program;                 // absolute path of glovebox-python
+  std::vector<BoxKind> kinds = {{"python"}};  // at least one; the first is the default
+  std::uint32_t boxes_max = 16;  // requests in boxes at once; further ones wait their turn
   sandbox::Walls walls = sandbox::Walls::All();
 };
 

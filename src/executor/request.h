@@ -27,6 +27,7 @@ enum class OutputMode : std::uint8_t {
 
 // One piece of Python to run in one box.
 struct ExecutionRequest {
+  std::string kind;                    // the name of a BoxKind; empty: the first
   std::string code;                    // bytes as the caller sent them; need not be valid UTF-8
   std::string filename = "<sandbox>";  // how tracebacks call the code
   std::vector<std::string> arguments;  // sys.argv[1:]

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <filesystem>
 #include <optional>
 
 #include "base/text.h"
@@ -169,6 +170,24 @@ Status ParseEnvironment(const toml::table& document, BoxPolicy& policy) {
   return {};
 }
 
+// Absolute, and spelt the one way in which prefixes tell what lies within what.
+bool IsPlainPath(const std::string& path) {
+  const std::filesystem::path parsed(path);
+  return path.size() > 1 && parsed.is_absolute() && path.back() != '/' &&
+         parsed.lexically_normal().native() == path;
+}
+
+bool IsWithin(const std::string& path, const std::string& folder) {
+  return path.starts_with(folder) && (path.size() == folder.size() || path[folder.size()] == '/');
+}
+
+// Whether something mounted at `path` would cover what the policy places there.
+bool HidesPolicy(const std::string& path, const BoxPolicy& policy) {
+  const auto covered = [&](const auto& item) { return IsWithin(item.path, path); };
+  return std::any_of(policy.root.begin(), policy.root.end(), covered) ||
+         std::any_of(policy.tmpfs.begin(), policy.tmpfs.end(), covered);
+}
+
 }  // namespace
 
 Result<BoxPolicy> ParseBoxPolicy(std::string_view text, const PolicyVariables& variables) {
@@ -186,6 +205,27 @@ Result<BoxPolicy> ParseBoxPolicy(std::string_view text, const PolicyVariables& v
     return {};
   }));
   return policy;
+}
+
+Status AddGrant(const FolderGrant& grant, BoxPolicy& policy) {
+  const std::string what = "granting " + grant.host_path + " as " + grant.box_path;
+  for (const std::string& path : {grant.host_path, grant.box_path}) {
+    if (!IsPlainPath(path)) {
+      return InvalidPolicy(what + ": '" + path +
+                           "' must be absolute, without a last '/' and without '.' or '..'");
+    }
+  }
+  for (const TmpfsItem& item : policy.tmpfs) {
+    if (!IsWithin(grant.box_path, item.path)) continue;
+    return InvalidPolicy(what + ": every box has " + item.path +
+                         " to itself, which would hide it; choose a place outside");
+  }
+  if (IsWithin(grant.box_path, "/proc") || HidesPolicy(grant.box_path, policy)) {
+    return InvalidPolicy(what + ": that place holds a part of the box itself; choose another");
+  }
+  policy.root.push_back(
+      {RootItemKind::kBind, grant.box_path, grant.host_path, false, grant.writable});
+  return {};
 }
 
 }  // namespace glovebox::policy

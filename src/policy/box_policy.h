@@ -16,8 +16,19 @@ enum class RootItemKind : std::uint8_t { kBind, kDevice, kFile, kLink, kLinksIn 
 struct RootItem {
   RootItemKind kind;
   std::string path;  // absolute, where it appears; for binds and devices also where it comes from
-  std::string text;  // kFile: its content; kLink: its target; kLinksIn: the prefix of names
+  std::string text;  // kFile: its content; kLink: its target; kLinksIn: the prefix of names;
+                     // kBind: where it comes from, if that is another path
   bool optional = false;
+  bool writable = false;  // kBind only; policy files cannot say it
+
+  const std::string& source() const { return text.empty() ? path : text; }  // kBind, kDevice
+};
+
+// A folder or file of the host that boxes may use, besides what their policy holds.
+struct FolderGrant {
+  std::string host_path;  // absolute
+  std::string box_path;   // absolute, where it appears
+  bool writable = false;
 };
 
 struct TmpfsItem {
@@ -50,5 +61,10 @@ struct PolicyVariables {
 // Parses a policy. An unknown key, a missing `why`, a path that is not absolute or an unknown
 // variable is an error that names the entry, the rule and the fix.
 Result<BoxPolicy> ParseBoxPolicy(std::string_view text, const PolicyVariables& variables);
+
+// Adds what an operator grants. A path that is not absolute or not in its shortest form, and a
+// place in the box that something of the policy occupies or would hide, is an error that names
+// both.
+Status AddGrant(const FolderGrant& grant, BoxPolicy& policy);
 
 }  // namespace glovebox::policy

@@ -91,5 +91,44 @@ INSTANTIATE_TEST_SUITE_P(
                     BadPolicy{"[root]\n[environment]\nA=1", "must be a text"},
                     BadPolicy{"[root]\n[tmpfs]\npath='/t'", "written as [[tmpfs]]"}));
 
+// What an operator grants, against what every box holds.
+BoxPolicy SmallPolicy() {
+  BoxPolicy policy;
+  policy.root = {{RootItemKind::kBind, "/usr/lib/python3", {}, false},
+                 {RootItemKind::kFile, "/etc/passwd", "x", false}};
+  policy.tmpfs = {{"/work", 1, 1}};
+  return policy;
+}
+
+TEST(BoxPolicyTest, AGrantAppearsWhereItIsWanted) {
+  BoxPolicy policy = SmallPolicy();
+  ASSERT_TRUE(AddGrant({"/srv/data", "/data", true}, policy).ok());
+  ASSERT_EQ(policy.root.size(), 3u);
+  EXPECT_EQ(policy.root[2].path, "/data");
+  EXPECT_EQ(policy.root[2].source(), "/srv/data");
+  EXPECT_TRUE(policy.root[2].writable);
+  EXPECT_FALSE(policy.root[2].optional);
+  EXPECT_EQ(policy.root[0].source(), "/usr/lib/python3");
+}
+
+TEST(BoxPolicyTest, AGrantMayNotHideTheBoxItself) {
+  for (const char* place : {"/usr", "/usr/lib/python3", "/etc", "/work", "/work/data", "/proc/x"}) {
+    BoxPolicy policy = SmallPolicy();
+    const Status added = AddGrant({"/srv/data", place, false}, policy);
+    ASSERT_FALSE(added.ok()) << place;
+    EXPECT_THAT(added.error().message(), HasSubstr(place));
+    EXPECT_THAT(added.error().message(), HasSubstr("choose"));
+    EXPECT_EQ(policy.root.size(), 2u);
+  }
+}
+
+TEST(BoxPolicyTest, AGrantIsSpeltOneWay) {
+  for (const char* path : {"data", "/", "/data/", "/a/../b", "/a//b", ""}) {
+    BoxPolicy policy = SmallPolicy();
+    EXPECT_FALSE(AddGrant({path, "/data", false}, policy).ok()) << path;
+    EXPECT_FALSE(AddGrant({"/srv", path, false}, policy).ok()) << path;
+  }
+}
+
 }  // namespace
 }  // namespace glovebox::policy

@@ -59,7 +59,7 @@ Executor* BoxRunner::ExecutorFor(sandbox::Walls walls) {
   if (slot != nullptr) return slot.get();
   LocalExecutorOptions options;
   options.zygote_program = ZygoteProgram();
-  options.preimports = {"ctypes", "mmap", "socket"};
+  options.kinds = {{.name = "python", .preimports = {"ctypes", "mmap", "socket"}}};
   options.walls = walls;
   const AsExecutorUser user;
   Result<std::unique_ptr<Executor>> made = CreateLocalExecutor(context_, std::move(options));

@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "sandbox/compile/filters.h"
@@ -53,9 +54,9 @@ Status FillFilter(sandbox::Walls walls, bool has_cgroups, wire::ZygoteSetup& set
   return {};
 }
 
-// sys.path beyond the standard library: what the policy binds besides it.
-std::vector<std::string> ModulePaths(const policy::BoxPolicy& policy) {
-  std::vector<std::string> paths;
+// sys.path beyond the standard library: what the operator adds, then the machine's own packages.
+std::vector<std::string> ModulePaths(const policy::BoxPolicy& policy, const BoxContents& contents) {
+  std::vector<std::string> paths = contents.module_paths;
   for (const policy::RootItem& item : policy.root) {
     if (item.kind == policy::RootItemKind::kBind && item.path.ends_with("/dist-packages") &&
         ExistsOnHost(item.path)) {
@@ -65,12 +66,29 @@ std::vector<std::string> ModulePaths(const policy::BoxPolicy& policy) {
   return paths;
 }
 
+bool IsBound(const policy::BoxPolicy& policy, const std::string& path) {
+  return std::any_of(policy.root.begin(), policy.root.end(), [&](const policy::RootItem& item) {
+    return item.kind == policy::RootItemKind::kBind && item.path == path;
+  });
+}
+
+Result<policy::BoxPolicy> PolicyOf(const BoxContents& contents) {
+  policy::BoxPolicy policy = TRY(sandbox::PythonBoxPolicy());
+  for (const std::string& path : contents.module_paths) {
+    if (!IsBound(policy, path)) TRY(policy::AddGrant({path, path, false}, policy));
+  }
+  for (const policy::FolderGrant& folder : contents.folders) {
+    TRY(policy::AddGrant(folder, policy));
+  }
+  return policy;
+}
+
 }  // namespace
 
 Result<BoxFactory> BoxFactory::Prepare(const std::string& zygote_program,
-                                       const std::vector<std::string>& preimports,
-                                       sandbox::Walls walls, bool has_cgroups) {
-  policy::BoxPolicy policy = TRY(sandbox::PythonBoxPolicy());
+                                       const BoxContents& contents, sandbox::Walls walls,
+                                       bool has_cgroups) {
+  policy::BoxPolicy policy = TRY(PolicyOf(contents));
   // A procfs can only be mounted with power over the PID namespace it shows: our own, or, for host
   // root, any.
   const bool may_mount_proc = walls.stands(Wall::kPidNamespace) || !walls.stands(Wall::kIdentity);
@@ -83,8 +101,8 @@ Result<BoxFactory> BoxFactory::Prepare(const std::string& zygote_program,
   wire::ZygoteSetup& setup = factory.setup_;
   setup.walls = walls.bits();
   setup.stdlib = sandbox::PythonStdlib();
-  setup.module_paths = ModulePaths(factory.policy_);
-  setup.preimports = preimports;
+  setup.module_paths = ModulePaths(factory.policy_, contents);
+  setup.preimports = contents.preimports;
   setup.work_folder = "/work";
   setup.host_name = "box";
   for (const policy::TmpfsItem& item : factory.policy_.tmpfs) {

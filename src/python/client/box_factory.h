@@ -15,14 +15,20 @@
 
 namespace glovebox::python {
 
-// Everything that is decided once about the boxes of one executor: the zygote's namespaces and
-// root, and the set-up message it gets. Pure preparation; nothing is started here.
+// What one kind of box holds besides what every box does.
+struct BoxContents {
+  std::vector<std::string> preimports;
+  std::vector<std::string> module_paths;  // of the host, read-only, on sys.path
+  std::vector<policy::FolderGrant> folders;
+};
+
+// Everything that is decided once about the boxes of one kind: the zygote's namespaces and root,
+// and the set-up message it gets. Pure preparation; nothing is started here.
 class BoxFactory {
  public:
   // Fails closed: a wall of `walls` that this host cannot raise is kUnsupported, with the reason.
   // `has_cgroups`: whether a cgroup counts each box's memory.
-  static Result<BoxFactory> Prepare(const std::string& zygote_program,
-                                    const std::vector<std::string>& preimports,
+  static Result<BoxFactory> Prepare(const std::string& zygote_program, const BoxContents& contents,
                                     sandbox::Walls walls, bool has_cgroups);
 
   // How to start a zygote whose uid 0 is `uids->base()` on the host, or, without a range, whose

@@ -60,6 +60,7 @@ AFTER_FORK int WriteFile(int root_fd, const RootEntry& entry) noexcept {
 AFTER_FORK std::uint64_t AttributesOf(RootEntryKind kind) noexcept {
   switch (kind) {
     case RootEntryKind::kDevice: return kMountAttrNosuid | kMountAttrReadOnly | kMountAttrNoexec;
+    case RootEntryKind::kWritableBind:
     case RootEntryKind::kHostProc: return kMountAttrNosuid | kMountAttrNodev | kMountAttrNoexec;
     default: return kMountAttrNosuid | kMountAttrReadOnly | kMountAttrNodev;
   }
@@ -101,6 +102,7 @@ AFTER_FORK int PlaceEntry(int root_fd, const RootEntry& entry, int source_fd) no
     case RootEntryKind::kSymlink:
       return ErrnoOf(syscall(SYS_symlinkat, entry.text, root_fd, entry.target));
     case RootEntryKind::kBind:
+    case RootEntryKind::kWritableBind:
     case RootEntryKind::kDevice:
     case RootEntryKind::kHostProc: return PlaceSource(root_fd, entry, source_fd);
     case RootEntryKind::kProc:
@@ -119,8 +121,8 @@ AFTER_FORK int PivotInto(int root_fd) noexcept {
 }
 
 AFTER_FORK bool HasSource(RootEntryKind kind) noexcept {
-  return kind == RootEntryKind::kBind || kind == RootEntryKind::kDevice ||
-         kind == RootEntryKind::kHostProc;
+  return kind == RootEntryKind::kBind || kind == RootEntryKind::kWritableBind ||
+         kind == RootEntryKind::kDevice || kind == RootEntryKind::kHostProc;
 }
 
 }  // namespace

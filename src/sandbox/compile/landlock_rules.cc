@@ -74,17 +74,21 @@ std::vector<LandlockGrant> CompileLandlock(const policy::BoxPolicy& policy, int 
   const std::uint64_t writable =
       known & ~(kExecute | kMakeChar | kMakeBlock | kMakeSocket | kIoctlDevice | kResolveUnix);
   std::vector<LandlockGrant> grants;
-  const auto grant = [&](const std::string& path, std::uint64_t rights) {
-    // The kernel refuses a directory's rights on a file.
-    grants.push_back({path, known & rights & (IsDirectory(path) ? ~0ull : kFileRights)});
+  // `source` is what appears at `path`: the kernel refuses a directory's rights on a file.
+  const auto grant = [&](const std::string& path, std::uint64_t rights, const std::string& source) {
+    grants.push_back({path, known & rights & (IsDirectory(source) ? ~0ull : kFileRights)});
   };
   for (const policy::RootItem& item : policy.root) {
     if (item.optional && !Exists(item.path)) continue;
-    if (item.kind == policy::RootItemKind::kBind) grant(item.path, kReadFile | kReadDir);
-    if (item.kind == policy::RootItemKind::kDevice) grant(item.path, kReadFile | kWriteFile);
-    if (item.kind == policy::RootItemKind::kFile) grant(item.path, kReadFile);
+    if (item.kind == policy::RootItemKind::kBind) {
+      grant(item.path, item.writable ? writable : kReadFile | kReadDir, item.source());
+    }
+    if (item.kind == policy::RootItemKind::kDevice) {
+      grant(item.path, kReadFile | kWriteFile, item.path);
+    }
+    if (item.kind == policy::RootItemKind::kFile) grant(item.path, kReadFile, item.path);
   }
-  grant("/proc", kReadFile | kReadDir);
+  grant("/proc", kReadFile | kReadDir, "/proc");
   for (const policy::TmpfsItem& item : policy.tmpfs) {
     grants.push_back({item.path, writable});
   }

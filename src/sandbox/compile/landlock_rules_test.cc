@@ -69,5 +69,20 @@ TEST(LandlockRulesTest, LeavesOutOptionalPathsTheHostLacksAndTheRoot) {
   EXPECT_EQ(Find(grants, "/"), nullptr);
 }
 
+TEST(LandlockRulesTest, AGrantIsJudgedByWhereItComesFrom) {
+  policy::BoxPolicy policy = SamplePolicy();
+  policy.root.push_back({policy::RootItemKind::kBind, "/data", "/usr", false, true});
+  policy.root.push_back({policy::RootItemKind::kBind, "/list", "/etc/passwd", false, false});
+  const std::vector<LandlockGrant> grants = CompileLandlock(policy, 5);
+  const LandlockGrant* folder = Find(grants, "/data");
+  ASSERT_NE(folder, nullptr);
+  EXPECT_NE(folder->allowed & kWriteFile, 0u);
+  EXPECT_NE(folder->allowed & kReadDir, 0u);
+  EXPECT_EQ(folder->allowed & kExecute, 0u);
+  const LandlockGrant* file = Find(grants, "/list");
+  ASSERT_NE(file, nullptr);
+  EXPECT_EQ(file->allowed & (kWriteFile | kReadDir), 0u);
+}
+
 }  // namespace
 }  // namespace glovebox::sandbox

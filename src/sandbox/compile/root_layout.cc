@@ -40,13 +40,16 @@ class RootLayoutBuilder {
       case policy::RootItemKind::kBind:
       case policy::RootItemKind::kDevice: break;
     }
-    if (!Exists(item.path)) {
+    if (!Exists(item.source())) {
       if (item.optional) return {};
       return Error(Errc::kUnsupported,
-                   "the box needs " + item.path + ", which this host does not have");
+                   "the box needs " + item.source() + ", which this host does not have");
     }
-    Add(item.kind == policy::RootItemKind::kBind ? RootEntryKind::kBind : RootEntryKind::kDevice,
-        item.path, item.path);
+    RootEntryKind kind = RootEntryKind::kDevice;
+    if (item.kind == policy::RootItemKind::kBind) {
+      kind = item.writable ? RootEntryKind::kWritableBind : RootEntryKind::kBind;
+    }
+    Add(kind, item.path, item.source());
     return {};
   }
 
@@ -91,8 +94,8 @@ class RootLayoutBuilder {
 
 std::string RootLayout::Describe(std::size_t index) const {
   if (storage_ == nullptr || index >= storage_->size()) return "an unknown entry";
-  static constexpr const char* kWords[] = {"directory", "file", "link",  "bind",
-                                           "device",    "proc", "host's"};
+  static constexpr const char* kWords[] = {"directory",     "file",   "link", "bind",
+                                           "writable bind", "device", "proc", "host's"};
   const Entry& entry = (*storage_)[index];
   return std::string(kWords[static_cast<std::size_t>(entry.kind)]) + " /" + entry.target;
 }

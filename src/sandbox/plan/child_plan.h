@@ -58,13 +58,14 @@ constexpr ChildFailure Check(ChildStage stage, int error, std::uint16_t detail =
 }
 
 enum class RootEntryKind : std::uint8_t {
-  kDirectory,  // an empty directory, mode 0755
-  kFile,       // a file holding `text`
-  kSymlink,    // a link to `text`
-  kBind,       // the host's `text`, read-only, nosuid, nodev
-  kDevice,     // the host's device node `text`
-  kProc,       // a procfs of the current PID namespace
-  kHostProc,   // the host's procfs, for a zygote without a PID namespace (test seam)
+  kDirectory,     // an empty directory, mode 0755
+  kFile,          // a file holding `text`
+  kSymlink,       // a link to `text`
+  kBind,          // the host's `text`, read-only, nosuid, nodev
+  kWritableBind,  // the host's `text`, noexec, nosuid, nodev
+  kDevice,        // the host's device node `text`
+  kProc,          // a procfs of the current PID namespace
+  kHostProc,      // the host's procfs, for a zygote without a PID namespace (test seam)
 };
 
 // One entry of a new root, in the order in which they are made. Parents come before children.

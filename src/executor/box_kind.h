@@ -1,0 +1,28 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "policy/box_policy.h"
+
+namespace glovebox {
+
+using policy::FolderGrant;
+
+// Boxes that are alike before they get a request: what Python has imported in them, and what of the
+// host they hold besides the runtime. Each kind has its own zygote and its own waiting boxes.
+struct BoxKind {
+  std::string name;  // as ExecutionRequest::kind names it
+  // Modules its boxes find already imported.
+  std::vector<std::string> preimports = {};
+  // Folders of the host, read-only, before the machine's own packages on sys.path; .pth files in
+  // them are not read.
+  std::vector<std::string> module_paths = {};
+  // A writable one must let the boxes' own uids write.
+  std::vector<FolderGrant> folders = {};
+  // Kept locked and waiting; 0: made when asked for.
+  std::uint32_t warm_boxes = 0;
+};
+
+}  // namespace glovebox
