@@ -86,15 +86,18 @@ conformance: ## the official MCP conformance suites, against a fixture and again
 	@$(MAKE) build
 	@ctest --preset release --label-regex conformance --verbose
 
+# One run, one table, one file: build/bench/results.json. A missed bar (bench/bars.py) is a failure.
 .PHONY: bench
-bench: ## what an execution costs, and what the protocol costs, beside others in the same run
+bench: ## what a call costs beside others, in the same run; ROUNDS=300 of them
 	@dev/setup build bench
 	@$(MAKE) build
-	@cmake --build --preset release --parallel $(JOBS) \
-	  --target bench_execution beast_hello drive_stdio conformance_fixture
+	@cmake --build --preset release --parallel $(JOBS) --target bench_programs
 	@mkdir -p build/bench
-	@build/release/bin/bench_execution $(CURDIR)/build/bin/glovebox build/bench/results.json $(ROUNDS)
-	@/usr/bin/python3 -B bench/bench_protocol.py build/release/bin $(CURDIR)/build/bin/glovebox \
+	@build/release/bin/bench_execution '$(CURDIR)/build/bin/glovebox' \
+	  build/release/bin/python_server build/bench/execution.json $(ROUNDS)
+	@/usr/bin/python3 -B bench/bench_protocol.py build/release/bin '$(CURDIR)/build/bin/glovebox' \
+	  build/bench/protocol.json
+	@/usr/bin/python3 -B bench/results.py build/bench/results.json build/bench/execution.json \
 	  build/bench/protocol.json
 
 # A registry entry names its owner and where the bundle lies: MCPB_NAME=io.github.you/glovebox

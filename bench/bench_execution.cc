@@ -1,178 +1,150 @@
-// What one execution of print(2+2) costs, every way this machine offers it, interleaved.
+// What running a piece of Python costs, every way this machine offers it, in turns.
+//
+//   bench_execution GLOVEBOX PYTHON_SERVER RESULTS.json ROUNDS
 
-#include <fcntl.h>
-#include <spawn.h>
-#include <sys/stat.h>
-#include <sys/wait.h>
-#include <unistd.h>
+#include <stdlib.h>
 
 #include <algorithm>
-#include <chrono>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
+#include <filesystem>
 #include <fstream>
-#include <functional>
-#include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
-#include <boost/asio/io_context.hpp>
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
 #include <boost/json/serialize.hpp>
 
 #include "base/result.h"
-#include "executor/local_executor.h"
+#include "box_memory.h"
+#include "percentile.h"
+#include "rows.h"
+#include "throughput.h"
 
-namespace glovebox {
+namespace glovebox::bench {
 namespace {
 
-using Clock = std::chrono::steady_clock;
+namespace json = boost::json;
 
-constexpr char kCode[] = "print(2+2)";
+constexpr int kRoundsPerSlice = 60;  // of throughput
+constexpr int kSlicesMin = 2;
 
-struct Row {
-  std::string name;
-  std::string isolation;
-  std::function<Status()> once;
-  std::vector<double> milliseconds;
+// A folder that goes with this object.
+class ScratchFolder {
+ public:
+  static Result<ScratchFolder> Make() {
+    std::string path = "/tmp/glovebox-bench-XXXXXX";
+    if (::mkdtemp(path.data()) == nullptr) return Error::FromErrno("mkdtemp", errno);
+    return ScratchFolder(std::move(path));
+  }
+  ScratchFolder(ScratchFolder&& other) noexcept : path_(std::exchange(other.path_, {})) {}
+  ScratchFolder& operator=(ScratchFolder&&) = delete;
+  ~ScratchFolder() {
+    std::error_code ignored;
+    if (!path_.empty()) std::filesystem::remove_all(path_, ignored);
+  }
+  const std::string& path() const { return path_; }
+
+ private:
+  explicit ScratchFolder(std::string path) : path_(std::move(path)) {}
+  std::string path_;
 };
 
-// Starts a program with its output going nowhere and waits for its end.
-Status RunProgram(const std::vector<std::string>& arguments) {
-  std::vector<char*> argv;
-  argv.reserve(arguments.size() + 1);
-  for (const std::string& argument : arguments) {
-    argv.push_back(const_cast<char*>(argument.c_str()));
-  }
-  argv.push_back(nullptr);
-  posix_spawn_file_actions_t actions;
-  ::posix_spawn_file_actions_init(&actions);
-  ::posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
-  ::posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0);
-  pid_t pid = 0;
-  const int error = ::posix_spawn(&pid, argv[0], &actions, nullptr, argv.data(), environ);
-  ::posix_spawn_file_actions_destroy(&actions);
-  if (error != 0) return Error::FromErrno("starting " + arguments[0], error);
-  int status = 0;
-  if (::waitpid(pid, &status, 0) != pid || status != 0) {
-    return Error(Errc::kSystem, arguments[0] + " did not end with 0");
-  }
-  return {};
-}
-
-// One request through a warm executor: the zygote is there, the box is not.
-Status RunInExecutor(boost::asio::io_context& context, Executor& executor) {
-  ExecutionRequest request;
-  request.code = kCode;
-  std::optional<Outcome> outcome;
-  const auto execution = executor.Start(std::move(request), nullptr, [&](Outcome arrived) {
-    outcome = std::move(arrived);
-    context.stop();
-  });
-  context.restart();
-  context.run();
-  if (!outcome || outcome->stdout_stream.text != "4\n") {
-    return Error(Errc::kInternal, outcome ? outcome->message : "no outcome");
-  }
-  return {};
-}
-
-double Percentile(std::vector<double> values, double fraction) {
-  std::sort(values.begin(), values.end());
-  return values[static_cast<std::size_t>(fraction * static_cast<double>(values.size() - 1))];
-}
-
-Status Measure(std::vector<Row>& rows, int rounds) {
-  for (int round = 0; round < rounds; ++round) {
-    for (Row& row : rows) {
-      const Clock::time_point start = Clock::now();
-      TRY(row.once());
-      row.milliseconds.push_back(
-          std::chrono::duration<double, std::milli>(Clock::now() - start).count());
-    }
-    if (round % 25 == 0) std::fprintf(stderr, "\rround %d of %d", round, rounds);
-  }
-  std::fprintf(stderr, "\r\033[K");
-  return {};
-}
-
-void Report(const std::vector<Row>& rows, const std::string& path) {
-  boost::json::array document;
-  const double baseline = Percentile(rows.front().milliseconds, 0.5);
-  std::printf("%-34s %10s %10s %9s  %s\n", "print(2+2)", "p50 ms", "p99 ms", "x bare", "isolation");
-  for (const Row& row : rows) {
-    const double p50 = Percentile(row.milliseconds, 0.5);
-    const double p99 = Percentile(row.milliseconds, 0.99);
-    std::printf("%-34s %10.3f %10.3f %9.3f  %s\n", row.name.c_str(), p50, p99, p50 / baseline,
-                row.isolation.c_str());
+json::array RowsJson(const Rows& rows) {
+  json::array document;
+  for (const Row& row : rows.measured()) {
     document.push_back({{"name", row.name},
-                        {"isolation", row.isolation},
+                        {"workload", row.workload->name},
+                        {"state", row.state},
+                        {"walls", row.walls},
                         {"runs", row.milliseconds.size()},
-                        {"p50_ms", p50},
-                        {"p99_ms", p99},
-                        {"ratio_to_bare_python", p50 / baseline}});
+                        {"p50_ms", Percentile(row.milliseconds, 0.5)},
+                        {"p99_ms", Percentile(row.milliseconds, 0.99)}});
   }
-  std::ofstream(path) << boost::json::serialize(boost::json::object{{"rows", document}}) << "\n";
-  std::printf("\n%s\n", path.c_str());
+  return document;
 }
 
-int Main(const std::string& glovebox, const std::string& results, int rounds) {
-  boost::asio::io_context context(1);
-  Result<std::unique_ptr<Executor>> executor =
-      CreateLocalExecutor(context, {.zygote_program = glovebox + "-python"});
-  if (!executor) {
-    std::fprintf(stderr, "bench: %s\n", executor.error().message().c_str());
+json::array AbsentJson(const Rows& rows) {
+  json::array document;
+  for (const AbsentRow& row : rows.absent()) {
+    document.push_back({{"name", row.name}, {"workload", row.workload}, {"reason", row.reason}});
+  }
+  return document;
+}
+
+json::array ThroughputJson(const std::vector<ThroughputRow>& rows) {
+  json::array document;
+  for (const ThroughputRow& row : rows) {
+    document.push_back(
+        {{"name", row.name},
+         {"workload", row.workload->name},
+         {"per_second", Percentile(row.per_second, 0.5)},
+         {"lowest", *std::min_element(row.per_second.begin(), row.per_second.end())},
+         {"highest", *std::max_element(row.per_second.begin(), row.per_second.end())}});
+  }
+  return document;
+}
+
+json::object MemoryJson(const BoxMemory& memory) {
+  return {{"workload", memory.workload->name},
+          {"boxes", memory.boxes},
+          {"private_dirty_bytes", memory.private_dirty_bytes},
+          {"zygote_bytes", memory.zygote_bytes}};
+}
+
+Result<json::object> Measure(const std::string& glovebox, const std::string& python_server,
+                             int rounds) {
+  const ScratchFolder folder = TRY(ScratchFolder::Make());
+  const Places places{glovebox, python_server, folder.path()};
+  json::array memory;
+  for (const Workload* workload : {&kPrint, &kFrame}) {
+    std::fprintf(stderr, "\rmemory of waiting boxes ");
+    memory.push_back(MemoryJson(TRY(MeasureBoxMemory(glovebox + "-python", *workload))));
+  }
+  std::fprintf(stderr, "\r\033[Kstarting everybody ");
+  const WarmServices services = TRY(WarmServices::Start(places));
+  Rows rows;
+  AddProgramRows(rows, places);
+  AddContainerRows(rows, places);
+  AddWarmRows(rows, services);
+  TRY(rows.Measure(rounds));
+  const std::vector<ThroughputRow> throughput =
+      TRY(MeasureThroughput(services, std::max(rounds / kRoundsPerSlice, kSlicesMin)));
+  return json::object{{"rows", RowsJson(rows)},
+                      {"absent", AbsentJson(rows)},
+                      {"throughput", ThroughputJson(throughput)},
+                      {"box_memory", std::move(memory)}};
+}
+
+int Main(const std::string& glovebox, const std::string& python_server, const std::string& results,
+         int rounds) {
+  const Result<json::object> document = Measure(glovebox, python_server, rounds);
+  if (!document) {
+    std::fprintf(stderr, "\nbench_execution: %s\n", document.error().message().c_str());
     return 1;
   }
-  std::vector<Row> rows;
-  rows.push_back({"bare python3 -I -S",
-                  "none",
-                  [] {
-                    return RunProgram({"/usr/bin/python3", "-I", "-S", "-c", kCode});
-                  },
-                  {}});
-  if (::access("/usr/bin/bwrap", X_OK) == 0) {
-    rows.push_back({"bubblewrap",
-                    "namespaces, no limits, no filter",
-                    [] {
-                      return RunProgram({"/usr/bin/bwrap", "--unshare-all", "--ro-bind", "/", "/",
-                                         "--", "/usr/bin/python3", "-I", "-S", "-c", kCode});
-                    },
-                    {}});
-  }
-  rows.push_back({"glovebox exec (cold)",
-                  "every wall",
-                  [&] {
-                    return RunProgram({glovebox, "exec", "-c", kCode});
-                  },
-                  {}});
-  rows.push_back({"executor (warm zygote, new box)",
-                  "every wall",
-                  [&] { return RunInExecutor(context, **executor); },
-                  {}});
-  if (Status measured = Measure(rows, rounds); !measured) {
-    std::fprintf(stderr, "bench: %s\n", measured.error().message().c_str());
-    return 1;
-  }
-  Report(rows, results);
-  return 0;
+  std::ofstream file(results);
+  file << json::serialize(*document) << "\n";
+  return file.flush() ? 0 : 1;
 }
 
 }  // namespace
-}  // namespace glovebox
+}  // namespace glovebox::bench
 
 int main(int argc, char** argv) {
-  if (argc != 4) {
-    std::fprintf(stderr, "usage: bench_execution GLOVEBOX RESULTS.json ROUNDS\n");
+  const int rounds = argc == 5 ? std::atoi(argv[4]) : 0;
+  if (rounds <= 0) {
+    std::fprintf(stderr, "usage: bench_execution GLOVEBOX PYTHON_SERVER RESULTS.json ROUNDS\n");
     return 2;
   }
+  std::signal(SIGPIPE, SIG_IGN);
   try {
-    return glovebox::Main(argv[1], argv[2], std::atoi(argv[3]));
+    return glovebox::bench::Main(argv[1], argv[2], argv[3], rounds);
   } catch (const std::exception& exception) {
-    std::fprintf(stderr, "bench_execution: %s\n", exception.what());
+    std::fprintf(stderr, "\nbench_execution: %s\n", exception.what());
     return 1;
   }
 }

@@ -4,7 +4,7 @@
 
 PROGRAMS is the folder of beast_hello, conformance_fixture and drive_stdio; GLOVEBOX the product.
 Every server is loaded in turn, round after round, so that a noisy machine is noisy for all of them;
-the figures are medians over the rounds. Exits 1 when a bar is missed.
+the figures are medians over the rounds. The bars are in bars.py.
 """
 
 import contextlib
@@ -26,7 +26,6 @@ ROUNDS = 3
 CONNECTIONS = (1, 16, 64)
 STDIO_IN_FLIGHT = 10
 FIRST_REPLIES = 30
-MEGA = 1 << 20
 ADDRESS = re.compile(rb"127\.0\.0\.1:(\d+)|port (\d+)|^(\d+)$", re.MULTILINE)
 
 JSON_HEADERS = {"Content-Type": "application/json",
@@ -140,7 +139,8 @@ def bench_http(programs, seconds):
         for row in rows:
             row.load(16, 1)  # warm: compilers, caches, buffers
             row.samples[16].clear()
-        for _ in range(ROUNDS):
+        for number in range(ROUNDS):
+            say(f"HTTP load, round {number + 1} of {ROUNDS} ")
             for connections in CONNECTIONS:
                 for row in rows:
                     row.load(connections, seconds)
@@ -185,7 +185,8 @@ def bench_stdio(programs, glovebox, seconds):
                 (opening, tool_call("echo", {"message": "ok"}), ["node", EVERYTHING, "stdio"]),
         }
         samples = {name: [] for name in rows}
-        for _ in range(ROUNDS):
+        for number in range(ROUNDS):
+            say(f"stdio load, round {number + 1} of {ROUNDS} ")
             for name, (prepare, message, command) in rows.items():
                 samples[name].append(drive(
                     programs, "load", str(seconds), str(STDIO_IN_FLIGHT), prepare,
@@ -231,66 +232,24 @@ def name_of(pid):
         return file.read().strip()
 
 
-def judge(web, stdio, first, memory):
-    """[(bar, measured, met)]"""
-    modern, beast = web["glovebox noop, modern"], web["raw Beast hello"]
-    legacy = web["glovebox noop, legacy session"]
-    other = web["server-everything echo, legacy session"]
-    pipes = {name: row["rps"] for name, row in stdio.items()}
-    slowest_pipe = min(pipes["glovebox noop, modern"], pipes["glovebox noop, legacy"])
-    slowest = min(modern[16]["rps"], legacy[16]["rps"])
-    tail = max(row[64]["p99_ms"] / row[64]["p50_ms"] for row in (modern, legacy))
-    bars = [
-        ("HTTP at 16, both eras: at least 4 x server-everything", slowest / other[16]["rps"], 4, 1),
-        ("HTTP at 16, both eras: at least 60 % of raw Beast", slowest / beast[16]["rps"], 0.6, 1),
-        ("HTTP at 64, both eras: p99 at most 10 x p50", tail, 10, -1),
-        ("stdio, both eras: at least 2 x server-everything",
-         slowest_pipe / pipes["server-everything echo, legacy"], 2, 1),
-        ("first reply after exec, p50: at most 20 ms", first["p50_ms"], 20, -1),
-        ("resident memory without boxes: at most 20 MB", memory["server_rss"] / MEGA, 20, -1),
-    ]
-    return [(name, value, (value - limit) * direction >= 0)
-            for name, value, limit, direction in bars]
-
-
-def report(web, stdio, first, memory, bars):
-    print(f"{'HTTP, wrk':42}" + "".join(f"{f'{c} conn.':>11} {'p50 ms':>8} {'p99 ms':>8}"
-                                          for c in CONNECTIONS))
-    for name, row in web.items():
-        print(f"{name:42}" + "".join(
-            f"{row[c]['rps']:9.0f}/s {row[c]['p50_ms']:8.3f} {row[c]['p99_ms']:8.3f}"
-            for c in CONNECTIONS))
-    print(f"\n{f'stdio, {STDIO_IN_FLIGHT} in flight':42}{'':>11} {'p50 ms':>8} {'p99 ms':>8}")
-    for name, row in stdio.items():
-        print(f"{name:42}{row['rps']:9.0f}/s {row['p50_ms']:8.3f} {row['p99_ms']:8.3f}")
-    print(f"\nfirst reply of `glovebox serve`: p50 {first['p50_ms']:.1f} ms, "
-          f"p99 {first['p99_ms']:.1f} ms")
-    print(f"memory of `glovebox serve` without boxes: {memory['server_rss'] / MEGA:.1f} MB, "
-          f"{memory['server_own'] / MEGA:.1f} its own; "
-          + "; ".join(f"{other['name']} {other['rss'] / MEGA:.1f} MB, {other['own'] / MEGA:.1f} own"
-                      for other in memory["others"]))
-    print()
-    for name, value, met in bars:
-        print(f"{'met   ' if met else 'MISSED'}  {name}: {value:.2f}")
+def say(text):
+    """How far we are, on a line that the next one replaces."""
+    print(f"\r\033[K{text}", end="", file=sys.stderr, flush=True)
 
 
 def main():
     programs, glovebox, results = sys.argv[1:4]
-    seconds = float(sys.argv[4]) if len(sys.argv) > 4 else 3
-    web = bench_http(programs, int(seconds))
+    seconds = float(sys.argv[4]) if len(sys.argv) > 4 else 2
+    web = bench_http(programs, max(int(seconds), 1))
     stdio, first = bench_stdio(programs, glovebox, seconds)
     memory = bench_memory(glovebox)
-    bars = judge(web, stdio, first, memory)
-    report(web, stdio, first, memory, bars)
+    say("")
     os.makedirs(os.path.dirname(results) or ".", exist_ok=True)
     with open(results, "w", encoding="utf-8") as file:
-        json.dump({"http": web, "stdio": stdio, "first_reply": first, "memory": memory,
-                   "bars": [{"bar": name, "value": value, "met": met}
-                            for name, value, met in bars]}, file, indent=2)
+        json.dump({"http": web, "stdio": stdio, "first_reply": first, "memory": memory}, file,
+                  indent=2)
         file.write("\n")
-    print(f"\n{results}")
-    return 0 if all(met for _, _, met in bars) else 1
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()
