@@ -36,6 +36,7 @@ LAYERS = {
     "jail": {"base", "event", "policy", "transport", "mcp", "egress", "sandbox/parent"},
     "egress": {"base", "event", "policy"},
     "container": {"base", "event", "policy", "python/wire", "sandbox/compile"},
+    "doctor": {"base", "policy", "transport", "executor", "sandbox/compile", "sandbox/parent"},
     "audit": {"base", "event", "policy", "transport", "mcp", "executor", "container",
               "sandbox/parent"},
     "base": set(),

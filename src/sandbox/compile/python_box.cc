@@ -13,4 +13,6 @@ Result<policy::BoxPolicy> PythonBoxPolicy() {
 
 std::string PythonStdlib() { return GLOVEBOX_PYTHON_STDLIB; }
 
+std::string PythonVersion() { return GLOVEBOX_PYTHON_VERSION; }
+
 }  // namespace glovebox::sandbox

@@ -13,4 +13,7 @@ Result<policy::BoxPolicy> PythonBoxPolicy();
 // Where the standard library of that interpreter lies.
 std::string PythonStdlib();
 
+// Its minor version, as in "3.11": glovebox-python contains this one.
+std::string PythonVersion();
+
 }  // namespace glovebox::sandbox

@@ -1,0 +1,236 @@
+#include "doctor/explanation.h"
+
+#include <cerrno>
+#include <cstring>
+#include <string>
+#include <utility>
+
+namespace glovebox::doctor {
+namespace {
+
+using sandbox::HostProbe;
+
+struct Advice {
+  std::string cause;
+  std::string fix;
+};
+
+constexpr const char* kUnknown =
+    "see `dmesg | tail` for a refusal by a security module, and report what you find";
+
+bool IsDocker(const HostFacts& facts) {
+  return facts.container == "docker" || facts.container == "kubepods";
+}
+
+bool IsPodman(const HostFacts& facts) {
+  return facts.container == "podman" || facts.container == "libpod";
+}
+
+// How to start the surrounding container without its filter on system calls.
+std::string Unfiltered(const HostFacts& facts) {
+  if (facts.container == "kubepods") {
+    return "in the pod's securityContext: seccompProfile: {type: Unconfined}";
+  }
+  const std::string runtime = IsPodman(facts) ? "podman" : "docker";
+  return runtime +
+         " run --security-opt seccomp=unconfined --security-opt apparmor=unconfined --security-opt "
+         "systempaths=unconfined ... (docs/containers-around.md)";
+}
+
+std::string FilterCause(const HostFacts& facts, const std::string& calls) {
+  if (facts.container.empty()) {
+    return "a seccomp filter above this process refuses " + calls +
+           "; container runtimes and service managers set one";
+  }
+  return "the default seccomp profile of " + facts.container + " refuses " + calls;
+}
+
+std::string FilterFix(const HostFacts& facts) {
+  return facts.container.empty()
+             ? "start glovebox without that filter (a systemd unit: no SystemCallFilter= and no "
+               "RestrictNamespaces=; docker: --security-opt seccomp=unconfined)"
+             : Unfiltered(facts);
+}
+
+std::string Persistent(const std::string& setting) {
+  return "sysctl -w " + setting + " && echo " + setting + " > /etc/sysctl.d/60-glovebox.conf";
+}
+
+std::string LoadProfile(const HostFacts& facts) {
+  const std::string file =
+      facts.apparmor_file.empty() ? "packaging/apparmor/glovebox" : facts.apparmor_file;
+  return "install -m 644 " + file +
+         " /etc/apparmor.d/glovebox && apparmor_parser -r /etc/apparmor.d/glovebox";
+}
+
+bool Refused(int sys_errno) { return sys_errno == EPERM || sys_errno == EACCES; }
+
+// The walls that rest on a user namespace.
+Advice Namespaces(const Error& error, const HostFacts& facts) {
+  const int number = error.sys_errno();
+  if (number == ENOSPC) {
+    const std::string limit = facts.max_user_namespaces.value_or("?");
+    return {limit == "0" ? "user.max_user_namespaces is 0: nobody may make a user namespace"
+                         : "a limit in /proc/sys/user/max_*_namespaces is used up "
+                           "(user.max_user_namespaces is " +
+                               limit + ")",
+            Persistent("user.max_user_namespaces=15000")};
+  }
+  if (Refused(number) && !facts.root && facts.apparmor_restricts_userns == "1") {
+    return {
+        "kernel.apparmor_restrict_unprivileged_userns is 1 (Ubuntu from 23.10 on): user "
+        "namespaces without privilege need an AppArmor profile",
+        LoadProfile(facts)};
+  }
+  if (Refused(number) && !facts.root && facts.unprivileged_userns_clone == "0") {
+    return {"kernel.unprivileged_userns_clone is 0: user namespaces are for root",
+            Persistent("kernel.unprivileged_userns_clone=1")};
+  }
+  if ((Refused(number) || number == ENOSYS) && facts.filtered) {
+    return {FilterCause(facts, "new namespaces"), FilterFix(facts)};
+  }
+  if (number == EPERM && facts.changed_root) {
+    return {"this process lives in a chroot, where the kernel allows no user namespace",
+            "start glovebox outside of the chroot, or enter it by pivot_root"};
+  }
+  if (number == EINVAL) {
+    return {"this kernel was built without user namespaces (CONFIG_USER_NS)",
+            "boot a kernel with CONFIG_USER_NS=y; Debian's and Ubuntu's have it"};
+  }
+  if (number == EPERM && facts.root && !facts.whole_uid_range) {
+    return {
+        "root of a user namespace that maps too few uids: boxes take theirs from "
+        "2,000,000,000 upward",
+        "run glovebox as a normal user in there, or as the host's root"};
+  }
+  if (number == EUSERS) {
+    return {"user namespaces are nested 32 deep", "start glovebox further outside"};
+  }
+  return {"", kUnknown};
+}
+
+// /proc can be mounted anew only where the outer one shows everything.
+Advice Root(const Error& error, const HostFacts& facts) {
+  const bool proc = error.message().find("/proc") != std::string::npos;
+  if (error.sys_errno() == EPERM && proc && !facts.container.empty()) {
+    return {
+        "parts of /proc are covered in this container, and the kernel allows no second one "
+        "that would show them",
+        IsPodman(facts) ? "podman run --security-opt unmask=ALL ..."
+                        : "docker run --security-opt systempaths=unconfined ..."};
+  }
+  if (error.sys_errno() == ENOENT) {
+    return {"something a box's root is made of is not on this host",
+            "reinstall glovebox: make install"};
+  }
+  if (Refused(error.sys_errno()) && IsDocker(facts) && !facts.apparmor_profile.empty()) {
+    return {"the AppArmor profile " + facts.apparmor_profile + " forbids mounts",
+            "docker run --security-opt apparmor=unconfined ..."};
+  }
+  return Namespaces(error, facts);
+}
+
+Advice Landlock(const Error& error, const HostFacts& facts) {
+  const int number = error.sys_errno();
+  const bool listed =
+      facts.security_modules && facts.security_modules->find("landlock") != std::string::npos;
+  if (number == EOPNOTSUPP || (facts.security_modules && !listed)) {
+    return {"the kernel has Landlock, but was started without it (lsm= names " +
+                facts.security_modules.value_or("other modules") + ")",
+            "add lsm=landlock," + facts.security_modules.value_or("...") +
+                " to GRUB_CMDLINE_LINUX in /etc/default/grub, then update-grub and reboot"};
+  }
+  if ((number == ENOSYS || Refused(number)) && (facts.filtered || listed)) {
+    return {FilterCause(facts, "Landlock's calls"),
+            facts.container.empty() ? FilterFix(facts)
+                                    : Unfiltered(facts) + "; or a runtime from 2022 on"};
+  }
+  if (number == ENOSYS) {
+    return {"Linux " + facts.kernel_release +
+                " has no Landlock (it came with 5.13, option "
+                "CONFIG_SECURITY_LANDLOCK)",
+            "boot Linux 5.13 or newer; 6.12 and newer have all of it"};
+  }
+  return {"", kUnknown};
+}
+
+Advice Seccomp(const Error& error, const HostFacts& facts) {
+  if (error.code() == Errc::kUnsupported) {
+    return {"glovebox has tables of system calls for x86_64 and aarch64; this is " + facts.machine,
+            "run it on one of these"};
+  }
+  if (facts.filtered) return {FilterCause(facts, "another filter"), FilterFix(facts)};
+  if (error.sys_errno() == EINVAL) {
+    return {"this kernel was built without CONFIG_SECCOMP_FILTER", "boot a kernel that has it"};
+  }
+  return {"", kUnknown};
+}
+
+Advice CallEvents(const Error& error, const HostFacts& facts) {
+  if (error.sys_errno() == EBUSY) {
+    return {
+        "somebody above already listens to refused system calls, and the kernel has room for "
+        "one listener; calls are refused all the same",
+        "start glovebox outside of that supervisor"};
+  }
+  return Seccomp(error, facts);
+}
+
+Advice Cgroups(const Error& error, const HostFacts& facts) {
+  const int number = error.sys_errno();
+  if (number == EROFS || (Refused(number) && !facts.container.empty())) {
+    return {"the cgroup tree is read-only here, as containers have it",
+            "run glovebox as a normal user in the container (docker run --user 1000:1000 ...: a "
+            "supervisor holds the memory limit), or give it the tree: --cgroupns=host -v "
+            "/sys/fs/cgroup:/sys/fs/cgroup:rw"};
+  }
+  if (Refused(number)) {
+    return {"this root may not write the cgroup tree",
+            "systemd-run --scope -p Delegate=yes glovebox serve ..."};
+  }
+  if (number == EBUSY) {
+    return {"the cgroup above holds processes of its own, so it cannot pass controllers on",
+            "systemd-run --scope -p Delegate=yes glovebox serve ..."};
+  }
+  return {"the memory or the pids controller is not offered to this process",
+          "mount cgroup2 (mount -t cgroup2 none /sys/fs/cgroup), or boot with "
+          "cgroup_enable=memory"};
+}
+
+Advice Rlimits(const Error&, const HostFacts& facts) {
+  const std::string fix = facts.container.empty()
+                              ? "raise the hard limit named above: LimitNOFILE= and the like in a "
+                                "systemd unit, or /etc/security/limits.conf"
+                              : "docker run --ulimit nofile=65536 --ulimit nproc=65536 ...";
+  return {"the hard limit of this process is below what a box is given, and only root may raise it",
+          fix};
+}
+
+Advice AdviceFor(HostProbe probe, const Error& error, const HostFacts& facts) {
+  switch (probe) {
+    case HostProbe::kIdentity:
+    case HostProbe::kPidNamespace:
+    case HostProbe::kNetNamespace:
+    case HostProbe::kIpcNamespace: return Namespaces(error, facts);
+    case HostProbe::kRoot: return Root(error, facts);
+    case HostProbe::kLandlock: return Landlock(error, facts);
+    case HostProbe::kSeccomp: return Seccomp(error, facts);
+    case HostProbe::kCallEvents: return CallEvents(error, facts);
+    case HostProbe::kCgroups: return Cgroups(error, facts);
+    case HostProbe::kRlimits: return Rlimits(error, facts);
+  }
+  return {"", kUnknown};
+}
+
+}  // namespace
+
+Trouble Explain(HostProbe probe, const Error& error, const HostFacts& facts) {
+  Advice advice = AdviceFor(probe, error, facts);
+  std::string reason = error.message();
+  if (const char* name = ::strerrorname_np(error.sys_errno()); error.sys_errno() != 0 && name) {
+    reason += " (" + std::string(name) + ")";
+  }
+  return {std::move(reason), std::move(advice.cause), std::move(advice.fix)};
+}
+
+}  // namespace glovebox::doctor

@@ -1,0 +1,88 @@
+#include "doctor/trial_box.h"
+
+#include <algorithm>
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include <boost/asio/io_context.hpp>
+
+#include "base/text.h"
+#include "executor/local_executor.h"
+
+namespace glovebox::doctor {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr std::chrono::seconds kTrialSecondsMax{10};  // of a few milliseconds' work
+constexpr const char* kSum = "print(2+2)";
+constexpr const char* kAttempt =
+    "import os\n"
+    "try:\n"
+    "    os.system('true')\n"
+    "except PermissionError:\n"
+    "    print('refused')\n";
+
+double Seconds(Clock::duration duration) { return std::chrono::duration<double>(duration).count(); }
+
+// Nothing when it did not end in time.
+std::optional<Outcome> Run(boost::asio::io_context& context, Executor& executor,
+                           const std::string& code) {
+  ExecutionRequest request;
+  request.code = code;
+  std::optional<Outcome> outcome;
+  const auto execution = executor.Start(
+      std::move(request), nullptr, [&outcome](Outcome arrived) { outcome = std::move(arrived); });
+  const auto end = Clock::now() + kTrialSecondsMax;
+  while (!outcome && context.run_one_until(end) > 0) {
+  }
+  return outcome;
+}
+
+void Describe(const std::optional<Outcome>& outcome, BoxReport& box) {
+  if (!outcome) {
+    box.reason = "the box did not answer within 10 seconds";
+    return;
+  }
+  box.output = Trim(outcome->stdout_stream.text);
+  box.run_seconds = outcome->wall_seconds;
+  box.missing_walls = outcome->missing_walls;
+  box.ran = outcome->status == ExecutionStatus::kCompleted && box.output == "4";
+  if (box.ran) {
+    box.limits_tier = outcome->limits_tier == LimitsTier::kCgroup ? "cgroup" : "supervisor";
+  } else {
+    box.reason =
+        outcome->message.empty() ? "it printed '" + box.output + "', not 4" : outcome->message;
+  }
+}
+
+bool InterpreterRefused(const std::optional<Outcome>& outcome) {
+  return outcome && Trim(outcome->stdout_stream.text) == "refused" &&
+         std::any_of(outcome->events.begin(), outcome->events.end(), [](const Event& event) {
+           return event.source == EventSource::kInterpreter && event.refused;
+         });
+}
+
+}  // namespace
+
+TrialReport TryBox(const std::string& zygote_program) {
+  TrialReport report;
+  report.box.code = kSum;
+  const Clock::time_point start = Clock::now();
+  boost::asio::io_context context(1);
+  auto executor = CreateLocalExecutor(
+      context, {.zygote_program = zygote_program, .preimports = {}, .boxes_max = 1});
+  if (!executor) {
+    report.box.reason = executor.error().message();
+    return report;
+  }
+  Describe(Run(context, **executor, kSum), report.box);
+  report.box.start_seconds = Seconds(Clock::now() - start) - report.box.run_seconds;
+  if (report.box.ran)
+    report.interpreter_refuses = InterpreterRefused(Run(context, **executor, kAttempt));
+  return report;
+}
+
+}  // namespace glovebox::doctor
