@@ -13,6 +13,10 @@ ROUNDS ?= 300
 bindir := $(DESTDIR)$(PREFIX)/bin
 libexecdir := $(DESTDIR)$(PREFIX)/libexec/glovebox
 docdir := $(DESTDIR)$(PREFIX)/share/doc/glovebox
+sharedir := $(DESTDIR)$(PREFIX)/share/glovebox
+unitdir := $(DESTDIR)$(PREFIX)/lib/systemd/system
+# Files that name the installed program name the one of PREFIX.
+installed_path = sed 's|/usr/local/|$(PREFIX)/|g'
 
 # $(call build,PRESET[,more arguments]): configures and builds one preset.
 build = cmake --preset $(1) && cmake --build --preset $(1) --parallel $(JOBS) $(2)
@@ -39,11 +43,15 @@ install: build ## into PREFIX (/usr/local), below DESTDIR if given
 	install -m 755 build/bin/glovebox-python '$(libexecdir)/'
 	install -m 644 LICENSE README.md SECURITY.md CHANGELOG.md '$(docdir)/'
 	install -m 644 docs/*.md '$(docdir)/docs/'
+	install -d '$(unitdir)' '$(sharedir)/apparmor'
+	$(installed_path) packaging/systemd/glovebox.service | install -m 644 /dev/stdin '$(unitdir)/glovebox.service'
+	$(installed_path) packaging/apparmor/glovebox | install -m 644 /dev/stdin '$(sharedir)/apparmor/glovebox'
 
 .PHONY: uninstall
 uninstall: ## removes what install put there
 	rm -f '$(bindir)/glovebox' '$(libexecdir)/glovebox-python'
-	rm -rf '$(docdir)'
+	rm -f '$(unitdir)/glovebox.service'
+	rm -rf '$(docdir)' '$(sharedir)'
 	if [ -d '$(libexecdir)' ]; then rmdir --ignore-fail-on-non-empty '$(libexecdir)'; fi
 
 .PHONY: dev-install
