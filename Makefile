@@ -15,8 +15,6 @@ libexecdir := $(DESTDIR)$(PREFIX)/libexec/glovebox
 docdir := $(DESTDIR)$(PREFIX)/share/doc/glovebox
 sharedir := $(DESTDIR)$(PREFIX)/share/glovebox
 unitdir := $(DESTDIR)$(PREFIX)/lib/systemd/system
-# Files that name the installed program name the one of PREFIX.
-installed_path = sed 's|/usr/local/|$(PREFIX)/|g'
 
 # $(call build,PRESET[,more arguments]): configures and builds one preset.
 build = cmake --preset $(1) && cmake --build --preset $(1) --parallel $(JOBS) $(2)
@@ -44,8 +42,9 @@ install: build ## into PREFIX (/usr/local), below DESTDIR if given
 	install -m 644 LICENSE README.md SECURITY.md CHANGELOG.md '$(docdir)/'
 	install -m 644 docs/*.md '$(docdir)/docs/'
 	install -d '$(unitdir)' '$(sharedir)/apparmor'
-	$(installed_path) packaging/systemd/glovebox.service | install -m 644 /dev/stdin '$(unitdir)/glovebox.service'
-	$(installed_path) packaging/apparmor/glovebox | install -m 644 /dev/stdin '$(sharedir)/apparmor/glovebox'
+	install -m 644 packaging/systemd/glovebox.service '$(unitdir)/'
+	install -m 644 packaging/apparmor/glovebox '$(sharedir)/apparmor/'
+	sed -i 's|/usr/local/|$(PREFIX)/|g' '$(unitdir)/glovebox.service' '$(sharedir)/apparmor/glovebox'
 
 .PHONY: uninstall
 uninstall: ## removes what install put there

@@ -35,8 +35,10 @@ def tests(rule):
     if "any_of" in rule:
         bits = [1 << bit for bit in range(64) if rule["any_of"] >> bit & 1]
         return [Compare(rule["argument"], MASKED_EQUAL, bit, bit) for bit in bits]
+    if "all_of" in rule:
+        return [Compare(rule["argument"], MASKED_EQUAL, rule["all_of"], rule["all_of"])]
     if "equals" in rule:
-        return [Compare(rule["argument"], EQUAL, rule["equals"], 0)]
+        return [Compare(rule["argument"], EQUAL, number, 0) for number in rule["equals"]]
     return [None]
 
 
