@@ -112,12 +112,16 @@ Advice Namespaces(const Error& error, const HostFacts& facts) {
 // /proc can be mounted anew only where the outer one shows everything.
 Advice Root(const Error& error, const HostFacts& facts) {
   const bool proc = error.message().find("/proc") != std::string::npos;
-  if (error.sys_errno() == EPERM && proc && !facts.container.empty()) {
-    return {
-        "parts of /proc are covered in this container, and the kernel allows no second one "
-        "that would show them",
-        IsPodman(facts) ? "podman run --security-opt unmask=ALL ..."
-                        : "docker run --security-opt systempaths=unconfined ..."};
+  if (error.sys_errno() == EPERM && proc) {
+    const std::string cause =
+        "parts of /proc are covered here, and the kernel allows no second one that would show them";
+    if (facts.container.empty()) {
+      return {
+          cause + " (ProtectKernelTunables= and ProtectKernelLogs= of a systemd unit do that)",
+          "start glovebox where /proc is whole; packaging/systemd/glovebox.service is such a unit"};
+    }
+    return {cause, IsPodman(facts) ? "podman run --security-opt unmask=ALL ..."
+                                   : "docker run --security-opt systempaths=unconfined ..."};
   }
   if (error.sys_errno() == ENOENT) {
     return {"something a box's root is made of is not on this host",
@@ -178,19 +182,21 @@ Advice CallEvents(const Error& error, const HostFacts& facts) {
 
 Advice Cgroups(const Error& error, const HostFacts& facts) {
   const int number = error.sys_errno();
-  if (number == EROFS || (Refused(number) && !facts.container.empty())) {
-    return {"the cgroup tree is read-only here, as containers have it",
-            "run glovebox as a normal user in the container (docker run --user 1000:1000 ...: a "
-            "supervisor holds the memory limit), or give it the tree: --cgroupns=host -v "
-            "/sys/fs/cgroup:/sys/fs/cgroup:rw"};
+  const std::string in_container =
+      "run glovebox as a normal user in the container (docker run --user 1000:1000 ...: a "
+      "supervisor holds the memory limit), or give it the tree: --cgroupns=host -v "
+      "/sys/fs/cgroup:/sys/fs/cgroup:rw";
+  const std::string delegated = "systemd-run --scope -p Delegate=yes glovebox serve ...";
+  if (number == EROFS) {
+    return {"the cgroup tree is read-only here, as containers have it", in_container};
   }
   if (Refused(number)) {
-    return {"this root may not write the cgroup tree",
-            "systemd-run --scope -p Delegate=yes glovebox serve ..."};
+    return {"this root may not make groups: the tree above is not delegated to it",
+            facts.container.empty() ? delegated : in_container};
   }
   if (number == EBUSY) {
     return {"the cgroup above holds processes of its own, so it cannot pass controllers on",
-            "systemd-run --scope -p Delegate=yes glovebox serve ..."};
+            delegated};
   }
   return {"the memory or the pids controller is not offered to this process",
           "mount cgroup2 (mount -t cgroup2 none /sys/fs/cgroup), or boot with "

@@ -73,6 +73,9 @@ std::vector<Row> Rows() {
       {"masked /proc", HostProbe::kRoot, Errno("placing into its root /proc", EPERM),
        With([](HostFacts& f) { f.container = "docker"; }), "parts of /proc are covered",
        "--security-opt systempaths=unconfined"},
+      {"a unit that covers /proc", HostProbe::kRoot,
+       Errno("placing into its root proc /proc", EPERM), With([](HostFacts&) {}),
+       "ProtectKernelTunables=", "where /proc is whole"},
       {"mounts forbidden", HostProbe::kRoot, Errno("mounting its root", EACCES),
        With([](HostFacts& f) { f.container = "docker", f.apparmor_profile = "docker-default"; }),
        "AppArmor profile docker-default forbids mounts", "--security-opt apparmor=unconfined"},
@@ -93,7 +96,7 @@ std::vector<Row> Rows() {
        With([](HostFacts& f) { f.root = true, f.container = "docker"; }), "read-only here",
        "docker run --user 1000:1000"},
       {"no delegation", HostProbe::kCgroups, Errno("/sys/fs/cgroup/x", EACCES),
-       With([](HostFacts& f) { f.root = true; }), "may not write the cgroup tree", "Delegate=yes"},
+       With([](HostFacts& f) { f.root = true; }), "not delegated to it", "Delegate=yes"},
       {"hard limit", HostProbe::kRlimits, Errno("limiting nofile to 1024", EPERM),
        With([](HostFacts&) {}), "hard limit of this process", "LimitNOFILE="},
   };

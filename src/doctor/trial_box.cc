@@ -72,8 +72,7 @@ TrialReport TryBox(const std::string& zygote_program) {
   report.box.code = kSum;
   const Clock::time_point start = Clock::now();
   boost::asio::io_context context(1);
-  auto executor = CreateLocalExecutor(
-      context, {.zygote_program = zygote_program, .preimports = {}, .boxes_max = 1});
+  auto executor = CreateLocalExecutor(context, {.zygote_program = zygote_program, .boxes_max = 1});
   if (!executor) {
     report.box.reason = executor.error().message();
     return report;
