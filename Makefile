@@ -36,11 +36,12 @@ build: ## the release programs, build/bin/glovebox and build/bin/glovebox-python
 
 .PHONY: install
 install: build ## into PREFIX (/usr/local), below DESTDIR if given
-	install -d '$(bindir)' '$(libexecdir)' '$(docdir)/docs'
+	install -d '$(bindir)' '$(libexecdir)' '$(docdir)/docs/plots'
 	install -m 755 build/bin/glovebox '$(bindir)/'
 	install -m 755 build/bin/glovebox-python '$(libexecdir)/'
 	install -m 644 LICENSE README.md SECURITY.md CHANGELOG.md '$(docdir)/'
 	install -m 644 docs/*.md '$(docdir)/docs/'
+	install -m 644 docs/plots/*.svg '$(docdir)/docs/plots/'
 	install -d '$(unitdir)' '$(sharedir)/apparmor'
 	install -m 644 packaging/systemd/glovebox.service '$(unitdir)/'
 	install -m 644 packaging/apparmor/glovebox '$(sharedir)/apparmor/'
@@ -106,6 +107,10 @@ bench: ## what a call costs beside others, in the same run; ROUNDS=300 of them
 	  build/bench/protocol.json
 	@/usr/bin/python3 -B bench/results.py build/bench/results.json build/bench/execution.json \
 	  build/bench/protocol.json
+
+.PHONY: bench-report
+bench-report: ## docs/performance.md and its plots, from the last `make bench`
+	@/usr/bin/python3 -B bench/report.py build/bench/results.json docs/performance.md docs/plots
 
 # A registry entry names its owner and where the bundle lies: MCPB_NAME=io.github.you/glovebox
 # MCPB_URL=https://.../glovebox.mcpb
