@@ -46,7 +46,8 @@ class Unit(unittest.TestCase):
         judged = run("systemd-analyze", "security", "--offline=true",
                      f"--threshold={EXPOSURE_MAX}", str(UNIT))
         self.assertEqual(judged.returncode, 0, judged.stdout[-200:])
-        self.assertRegex(judged.stdout, r"Overall exposure level for glovebox.service: [0-4]\.\d OK")
+        self.assertRegex(judged.stdout,
+                         r"Overall exposure level for glovebox.service: [0-4]\.\d OK")
 
 
 class UnitHoldsBoxes(unittest.TestCase):
@@ -75,7 +76,8 @@ class UnitHoldsBoxes(unittest.TestCase):
 
     def enter_groups(self):
         """One group of our own in each v1 hierarchy; on v2 the server makes its groups itself."""
-        mounts = [line.split() for line in pathlib.Path("/proc/self/mounts").read_text().split("\n")]
+        lines = pathlib.Path("/proc/self/mounts").read_text().split("\n")
+        mounts = [line.split() for line in lines]
         groups = []
         for mount in mounts:
             if len(mount) > 3 and mount[2] == "cgroup" and \
