@@ -6,7 +6,6 @@
 #include <cstring>
 #include <string_view>
 
-#include "python/zygote/interpreter.h"
 
 namespace glovebox::zygote {
 namespace {
@@ -48,6 +47,7 @@ constexpr Rule kRules[] = {
 struct State {
   bool active = false;
   std::string user_file;
+  EventWatch watch = nullptr;
   Clock::time_point start;
   AuditRecord record;
 };
@@ -78,8 +78,7 @@ std::string Describe(PyObject* object) {
   return Py_TYPE(object)->tp_name;
 }
 
-// The line of the innermost frame that is the user's.
-int UserLine() {
+int InnermostUserLine() {
   PyFrameObject* frame = PyEval_GetFrame();
   Py_XINCREF(frame);
   int line = 0;
@@ -96,15 +95,15 @@ int UserLine() {
   return line;
 }
 
-void Note(std::string_view operation, std::string target, Reaction reaction, const char* remedy) {
+void Note(std::string_view operation, std::string target, Reaction reaction, std::string remedy) {
   if (g_state.record.events.size() >= wire::kEventsMax) {
     ++g_state.record.dropped;
     return;
   }
   target.resize(std::min(target.size(), std::size_t{512}));
   const double seconds = std::chrono::duration<double>(Clock::now() - g_state.start).count();
-  g_state.record.events.push_back({seconds, std::string(operation), std::move(target), UserLine(),
-                                   reaction == Reaction::kRefuse, remedy});
+  g_state.record.events.push_back({seconds, std::string(operation), std::move(target),
+                                   InnermostUserLine(), reaction == Reaction::kRefuse, remedy});
 }
 
 // Raises PermissionError(EPERM, sentence): an OSError, as the kernel's refusal would be.
@@ -133,6 +132,7 @@ int JudgeSocket(PyObject* args) {
 
 int Hook(const char* event, PyObject* args, void* /*unused*/) {
   if (!g_state.active) return 0;
+  if (g_state.watch != nullptr && g_state.watch(event, args) != 0) return -1;
   // Only these families interest us; the first letter sorts out nearly every other event.
   if (std::strchr("socp", event[0]) == nullptr) return 0;
   if (std::strcmp(event, "socket.__new__") == 0) return JudgeSocket(args);
@@ -152,6 +152,15 @@ int Hook(const char* event, PyObject* args, void* /*unused*/) {
 
 }  // namespace
 
+int UserLine() { return InnermostUserLine(); }
+
+void NoteRefusal(const std::string& operation, const std::string& target,
+                 const std::string& remedy) {
+  Note(operation, target, Reaction::kRefuse, remedy);
+}
+
+void SetEventWatch(EventWatch watch) { g_state.watch = watch; }
+
 void InstallAuditHook() { PySys_AddAuditHook(&Hook, nullptr); }
 
 void StartAuditing(const std::string& user_file) {
@@ -163,6 +172,7 @@ void StartAuditing(const std::string& user_file) {
 
 AuditRecord StopAuditing() {
   g_state.active = false;
+  g_state.watch = nullptr;
   return std::move(g_state.record);
 }
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "python/wire/gate.h"
+#include "python/zygote/interpreter.h"
 
 namespace glovebox::zygote {
 
@@ -23,6 +24,18 @@ struct AuditRecord {
   std::vector<wire::RunEvent> events;  // at most wire::kEventsMax
   std::uint64_t dropped = 0;
 };
+
+// The line of the innermost frame that is the user's; 0 when there is none.
+int UserLine();
+
+// A refusal that somebody else made, as an event of this record.
+void NoteRefusal(const std::string& operation, const std::string& target,
+                 const std::string& remedy);
+
+// Is asked first about every event between StartAuditing and StopAuditing; answers as an audit hook
+// does. Null: nobody.
+using EventWatch = int (*)(const char* event, PyObject* arguments);
+void SetEventWatch(EventWatch watch);
 
 // What was noted since StartAuditing; stops noting.
 AuditRecord StopAuditing();

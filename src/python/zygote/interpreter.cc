@@ -8,6 +8,7 @@
 
 #include "embedded/prelude.h"
 #include "python/zygote/audit_hook.h"
+#include "python/zygote/language/layer.h"
 #include "sandbox/plan/walls.h"
 
 namespace glovebox::zygote {
@@ -135,6 +136,7 @@ Status StartInterpreter(const wire::ZygoteSetup& setup) {
     const PyRef module(PyImport_ImportModule(name.c_str()));
     if (!module) return PythonFailed("importing '" + name + "' ahead of requests");
   }
+  TRY(PrepareLanguageLayer());
   SettleNameLookups();
   // Objects that live for ever need not be traversed, and so not be copied, by any box.
   const PyRef gc(PyImport_ImportModule("gc"));

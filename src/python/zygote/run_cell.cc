@@ -10,6 +10,7 @@
 #include "base/file.h"
 #include "python/zygote/audit_hook.h"
 #include "python/zygote/interpreter.h"
+#include "python/zygote/language/layer.h"
 #include "python/zygote/value_convert.h"
 
 namespace glovebox::zygote {
@@ -64,7 +65,7 @@ bool SetEnvironment(const wire::RunRequest& request) {
   return true;
 }
 
-PyRef BuildArguments(const wire::RunRequest& request) {
+PyRef BuildArguments(const wire::RunRequest& request, PyObject* language) {
   const PyRef argv(PyList_New(0));
   for (const std::string& text : request.argv) {
     const PyRef item(
@@ -73,9 +74,9 @@ PyRef BuildArguments(const wire::RunRequest& request) {
   }
   const PyRef globals = ToPython({request.globals});
   if (!argv || !globals) return PyRef();
-  return PyRef(Py_BuildValue("(y#sOO)", request.code.data(),
+  return PyRef(Py_BuildValue("(y#sOOO)", request.code.data(),
                              static_cast<Py_ssize_t>(request.code.size()), request.filename.c_str(),
-                             argv.get(), globals.get()));
+                             argv.get(), globals.get(), language));
 }
 
 std::string TextItem(PyObject* tuple, Py_ssize_t index, std::size_t bytes_max) {
@@ -101,6 +102,8 @@ void ReadAnswer(PyObject* answer, wire::RunResult& result) {
   result.error.message = TextItem(error, 1, wire::kMessageBytesMax);
   result.error.traceback = TextItem(error, 2, wire::kTracebackBytesMax);
   result.error.line = static_cast<std::int32_t>(PyLong_AsLong(PyTuple_GET_ITEM(error, 3)));
+  result.error.offset = static_cast<std::int32_t>(PyLong_AsLong(PyTuple_GET_ITEM(error, 4)));
+  result.error.text = TextItem(error, 5, wire::kSourceLineBytesMax);
 }
 
 // Whatever user code left in buffers, Python's and C's, belongs into the pipes before the result.
@@ -114,6 +117,10 @@ void FlushEverything() {
   std::fflush(nullptr);
 }
 
+const char* Act(const wire::RunRequest& request) {
+  return request.action == wire::RunAction::kValidate ? "validate" : "run";
+}
+
 }  // namespace
 
 wire::RunResult RunCell(const wire::RunRequest& request, sandbox::Walls walls) {
@@ -123,11 +130,12 @@ wire::RunResult RunCell(const wire::RunRequest& request, sandbox::Walls walls) {
     return OwnFailure(request, "stderr cannot be merged into stdout");
   }
   if (!SetEnvironment(request)) return OwnFailure(request, TakePythonError());
-  const PyRef arguments = BuildArguments(request);
+  const PyRef language = StartLanguageLayer(request);
+  const PyRef arguments = language ? BuildArguments(request, language.get()) : PyRef();
   if (!arguments) return OwnFailure(request, TakePythonError());
   const pid_t self = ::getpid();
   StartAuditing(request.filename);
-  const PyRef answer(PyObject_CallObject(PreludeFunction("run"), arguments.get()));
+  const PyRef answer(PyObject_CallObject(PreludeFunction(Act(request)), arguments.get()));
   wire::RunResult result;
   if (answer && PyTuple_CheckExact(answer.get()) && PyTuple_GET_SIZE(answer.get()) == 6) {
     ReadAnswer(answer.get(), result);
@@ -143,6 +151,7 @@ wire::RunResult RunCell(const wire::RunRequest& request, sandbox::Walls walls) {
   FlushEverything();
   // A fork that user code made and let run to the end of its program: it has no say here.
   if (::getpid() != self) ::_exit(result.exit_code);
+  FinishLanguageLayer(result);
   const AuditRecord record = StopAuditing();
   result.events = record.events;
   result.events_dropped = record.dropped;

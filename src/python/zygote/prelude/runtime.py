@@ -130,10 +130,12 @@ def after_fork():
 # --- one run --------------------------------------------------------------------------------------
 
 
-def run(source, filename, argv, variables):
+def run(source, filename, argv, variables, language=None):
     """Runs `source` (bytes) as __main__. Returns (ending, exit_code, value, shown, names, error):
-    ending is 0 for the end of the code, 1 for an uncaught exception, 2 for sys.exit; `shown` is the
-    final expression's value when that is not None; error is (type, message, traceback, line)."""
+    ending is 0 for the end of the code, 1 for an uncaught exception, 2 for sys.exit, 3 for a refusal
+    of the language layer; `shown` is the final expression's value when that is not None; error is
+    (type, message, traceback, line, offset, text). `language` is the layer: check(tree, namespace),
+    the builtins for the namespace, is_refusal(exception)."""
     namespace = _main.__dict__
     sys.argv = argv
     namespace.update(variables)
@@ -143,8 +145,11 @@ def run(source, filename, argv, variables):
     _remember_source(source, filename)
     process = posix.getpid()
     ending, exit_code, value, shown, error = 0, 0, None, None, None
+    if language is not None:
+        namespace["__builtins__"] = language[1]
+        namespace["__loader__"] = namespace["__spec__"] = None
     try:
-        shown = _execute(source, filename, namespace)
+        shown = _execute(source, filename, namespace, language, known)
         value = shown
         if value is None:
             value = _named_result(namespace)
@@ -152,6 +157,8 @@ def run(source, filename, argv, variables):
         ending, exit_code = 2, _exit_code(exit_request)
     except BaseException as exception:
         ending, exit_code = 1, 130 if isinstance(exception, KeyboardInterrupt) else 1
+        if language is not None and language[2](exception):
+            ending = 3
         error = _describe(exception, filename)
         # The server shows the exception of the program itself; a fork that came this far has to do
         # it alone. A program may also have a hook of its own.
@@ -163,8 +170,22 @@ def run(source, filename, argv, variables):
     return ending, exit_code, value, shown, names, error
 
 
-def _execute(source, filename, namespace):
+def validate(source, filename, argv, variables, language):
+    """Parses, checks and compiles `source`; runs nothing of it. Answers as run() does."""
+    error = None
+    try:
+        tree = compile(source, filename, "exec", _ONLY_AST | _ALLOW_TOP_LEVEL_AWAIT, True)
+        compile(tree, filename, "exec", _ALLOW_TOP_LEVEL_AWAIT, True)
+        language[0](tree, None)
+    except BaseException as exception:
+        error = _describe(exception, filename)
+    return int(error is not None), int(error is not None), None, None, [], error
+
+
+def _execute(source, filename, namespace, language, known):
     tree = compile(source, filename, "exec", _ONLY_AST | _ALLOW_TOP_LEVEL_AWAIT, True)
+    if language is not None:
+        known.update(language[0](tree, namespace))
     final = None
     if tree.body and isinstance(tree.body[-1], _ast.Expr):
         final = _ast.Expression(tree.body.pop().value)
@@ -252,16 +273,24 @@ def _is_users(frame_filename):
 
 
 def _describe(exception, filename):
-    """(type, message, traceback, line), whatever user code did to the classes involved."""
+    """(type, message, traceback, line, offset, text), whatever user code did to the classes
+    involved; the last two are those of a syntax error."""
     name = _type_name(type(exception))
     try:
         message = exception.msg if isinstance(exception, SyntaxError) else str(exception)
     except BaseException:
         message = "<str() of the exception failed>"
     try:
-        return (name, message, *_trace(exception, filename))
+        return (name, message, *_trace(exception, filename), *_place(exception, filename))
     except BaseException:
-        return name, message, f"{name}: {message}\n", 0
+        return name, message, f"{name}: {message}\n", 0, 0, ""
+
+
+def _place(exception, filename):
+    if not isinstance(exception, SyntaxError) or exception.filename != filename:
+        return 0, ""
+    offset, text = exception.offset, exception.text
+    return offset if type(offset) is int and offset > 0 else 0, text if type(text) is str else ""
 
 
 def _type_name(kind):
