@@ -9,17 +9,14 @@
 
 namespace glovebox {
 
-// The tool `validate_code`: whether code would compile, without running it. The compiler is that of
-// the box and works in a box.
-//
-// Both shapes that clients of this tool know, in one document: flat (`valid`, `message`,
-// `warnings`, or `error`, `line`, `offset`, `text`) and nested (`validation`, `analysis`,
-// `recommendations`). Code that does not compile is a normal result; a box that cannot be built is
-// an error of ours.
+// The tool `validate_code`: whether code would compile and be allowed, without running it. Compiler
+// and language layer are those of a box and work in one. Code that does not pass is a normal result
+// (tools/validation_json.h); a box that cannot be built is an error of ours.
 class ValidateCodeTool final : public mcp::Tool {
  public:
   // `executor` must outlive every call.
-  ValidateCodeTool(Executor& executor, std::size_t code_chars_max);
+  ValidateCodeTool(Executor& executor, std::size_t code_chars_max,
+                   wire::LanguagePolicy language = {});
 
   const mcp::ToolDefinition& definition() const override { return definition_; }
   void Call(const boost::json::object& arguments, mcp::ToolResponder responder) override;
@@ -27,6 +24,7 @@ class ValidateCodeTool final : public mcp::Tool {
  private:
   Executor& executor_;
   const std::size_t code_chars_max_;
+  const wire::LanguagePolicy language_;
   const mcp::ToolDefinition definition_;
 };
 

@@ -13,25 +13,31 @@ namespace json = boost::json;
 class ValidateCodeToolTest : public ToolFixture {
  protected:
   // The box's answer to a call about `code`.
-  void Validate(std::string_view code, wire::Value::Dict answer) {
+  void Validate(std::string_view code, Outcome outcome) {
     json::object arguments;
     arguments["code"] = code;
     Call(tool_, mcp::WriteJson(arguments));
-    Outcome outcome = Completed();
-    outcome.value.data = std::move(answer);
     Finish(std::move(outcome));
   }
-  void ValidateGood(std::string_view code) { Validate(code, {{"kind", {std::string("valid")}}}); }
+  void ValidateGood(std::string_view code) {
+    Outcome outcome = Completed();
+    outcome.analysis = wire::CodeAnalysis{1, 0, 0, {}, {"x"}};
+    Validate(code, std::move(outcome));
+  }
+  static Outcome Raised(PythonError error) {
+    Outcome outcome = FakeExecutor::Ended(ExecutionStatus::kFailed, "it failed");
+    outcome.error = std::move(error);
+    return outcome;
+  }
 
-  ValidateCodeTool tool_{executor_, 100'000};
+  ValidateCodeTool tool_{executor_, 100'000, {.enabled = true, .profile = "basic"}};
 };
 
-TEST_F(ValidateCodeToolTest, PassesTheCodeIntoABoxAsDataAndNeverRunsIt) {
+TEST_F(ValidateCodeToolTest, AsksABoxToValidateAndNotToRun) {
   ValidateGood("import os");
-  EXPECT_EQ(run().request.code.find("import os"), std::string::npos);
-  ASSERT_EQ(run().request.globals.size(), 1u);
-  EXPECT_EQ(run().request.globals[0].name, "source");
-  EXPECT_EQ(std::get<std::string>(run().request.globals[0].value.data), "import os");
+  EXPECT_EQ(run().request.action, wire::RunAction::kValidate);
+  EXPECT_EQ(run().request.code, "import os");
+  EXPECT_TRUE(run().request.language.enabled);
 }
 
 TEST_F(ValidateCodeToolTest, ValidCodeInBothShapes) {
@@ -39,24 +45,23 @@ TEST_F(ValidateCodeToolTest, ValidCodeInBothShapes) {
   EXPECT_EQ(structured(),
             json::parse(R"({"valid": true, "message": "Code passed validation", "warnings": null,
       "validation": {"valid": true, "message": "Code passed validation", "compiled": true},
-      "analysis": {"line_count": 1, "character_count": 9, "estimated_complexity": "low"},
+      "analysis": {"line_count": 1, "character_count": 9, "estimated_complexity": "low",
+                   "cyclomatic_complexity": 1, "function_count": 0, "class_count": 0,
+                   "imports": [], "names_defined": ["x"]},
       "recommendations": []})"));
   EXPECT_EQ(call_->replies[0].at("isError"), false);
   ExpectDescribed(tool_);
 }
 
 TEST_F(ValidateCodeToolTest, SyntaxErrorsInBothShapes) {
-  Validate("x = = 1", {{"kind", {std::string("syntax")}},
-                       {"error", {std::string("invalid syntax (<sandbox>, line 1)")}},
-                       {"line", {std::int64_t{1}}},
-                       {"offset", {std::int64_t{5}}},
-                       {"text", {std::string("x = = 1")}}});
+  Validate("x = = 1", Raised({"SyntaxError", "invalid syntax", "", 1, 5, "x = = 1\n"}));
   const json::object& document = structured();
   EXPECT_EQ(document.at("valid"), false);
   EXPECT_EQ(document.at("error"), "Syntax error: invalid syntax (<sandbox>, line 1)");
   EXPECT_EQ(document.at("line"), 1);
   EXPECT_EQ(document.at("offset"), 5);
-  EXPECT_EQ(document.at("text"), "x = = 1");
+  EXPECT_EQ(document.at("text"), "x = = 1\n");
+  EXPECT_EQ(document.at("caret"), "x = = 1\n    ^");
   EXPECT_FALSE(document.contains("message"));
   EXPECT_EQ(document.at("validation"),
             json::parse(R"JSON({"valid": false, "message": "Code could not be compiled",
@@ -65,11 +70,9 @@ TEST_F(ValidateCodeToolTest, SyntaxErrorsInBothShapes) {
 }
 
 TEST_F(ValidateCodeToolTest, WhatHasNoPlaceHasNullsForOne) {
-  Validate("x", {{"kind", {std::string("syntax")}},
-                 {"error", {std::string("source code string cannot contain null bytes")}},
-                 {"line", {}},
-                 {"offset", {}},
-                 {"text", {}}});
+  Validate("x",
+           Raised({"ValueError", "source code string cannot contain null bytes", "", 0, 0, ""}));
+  EXPECT_EQ(structured().at("error"), "Syntax error: source code string cannot contain null bytes");
   for (const char* key : {"line", "offset", "text"}) EXPECT_TRUE(structured().at(key).is_null());
 }
 
@@ -93,18 +96,30 @@ TEST_F(ValidateCodeToolTest, AnalysisAndRecommendations) {
             "Consider breaking large code blocks into smaller functions");
 }
 
-// The box is hostile ground: no answer of it may do more than be an answer.
-TEST_F(ValidateCodeToolTest, AnswersWithoutSenseAreCompilationErrors) {
-  for (wire::Value::Dict answer :
-       {wire::Value::Dict{}, {{"kind", {std::int64_t{1}}}}, {{"other", {}}}}) {
-    Validate("x", std::move(answer));
-    EXPECT_EQ(structured().at("error"), "Compilation error: the compiler failed");
-  }
-  Validate("x", {{"kind", {std::string("syntax")}}, {"line", {std::string("one")}}});
-  EXPECT_EQ(structured().at("error"), "Syntax error: ");
-  EXPECT_TRUE(structured().at("line").is_null());
-  Validate("x", {{"kind", {std::string("compile")}}, {"error", {std::string("RecursionError")}}});
-  EXPECT_EQ(structured().at("error"), "Compilation error: RecursionError");
+TEST_F(ValidateCodeToolTest, WhatIsNotAllowedInBothShapes) {
+  Outcome outcome = Completed();
+  outcome.findings = {{1, 8, "import", "Import 'os' is not allowed", "why", "instead", false}};
+  Validate("import os\nos.system('rm -rf /')", std::move(outcome));
+  const json::object& document = structured();
+  EXPECT_EQ(document.at("valid"), false);
+  EXPECT_EQ(document.at("errors"), json::parse(R"(["Line 1: Import 'os' is not allowed"])"));
+  EXPECT_EQ(document.at("message"), "Code contains restricted operations");
+  EXPECT_EQ(document.at("validation"),
+            json::parse(R"({"valid": false, "errors": ["Line 1: Import 'os' is not allowed"],
+                            "message": "Code contains restricted operations"})"));
+  EXPECT_EQ(document.at("findings").at(0), json::parse(R"({"line": 1, "column": 8, "rule": "import",
+                            "what": "Import 'os' is not allowed", "why": "why",
+                            "instead": "instead"})"));
+  EXPECT_EQ(document.at("recommendations"),
+            json::parse(R"(["Some operations may be restricted in sandbox environment"])"));
+  ExpectDescribed(tool_);
+}
+
+TEST_F(ValidateCodeToolTest, OtherErrorsOfTheCompiler) {
+  Outcome outcome = Raised({"RecursionError", "too deep", "", 0, 0, ""});
+  outcome.message = "RecursionError: too deep";
+  Validate("x", std::move(outcome));
+  EXPECT_EQ(structured().at("error"), "Compilation error: RecursionError: too deep");
 }
 
 TEST_F(ValidateCodeToolTest, ACompilerThatWasKilledIsAResultOurFailureIsNot) {

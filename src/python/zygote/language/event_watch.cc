@@ -28,9 +28,9 @@ struct Watch {
 Watch g_watch;
 
 // Parts of the standard library that read attributes by a name somebody else chose.
-constexpr std::string_view kRelays[] = {
-    "functools", "string", "operator",   "dataclasses", "copy",  "reprlib",   "pprint",
-    "types",     "enum",   "contextlib", "collections", "heapq", "statistics"};
+constexpr std::string_view kRelays[] = {"functools", "string",    "operator", "dataclasses",
+                                        "copy",      "reprlib",   "pprint",   "contextlib",
+                                        "heapq",     "statistics"};
 
 // Parts that compile text as their own business.
 constexpr std::string_view kCompilers[] = {

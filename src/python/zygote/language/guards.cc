@@ -120,8 +120,7 @@ PyObject* GuardedAttribute(PyObject* object, PyObject* name, const AttributeRule
       return PyObject_GetAttr(object, name);
     case RuleId::kNamespace: {
       const bool foreign_class = PyType_Check(object) && !IsOwnClass(object);
-      const bool real_module = PyModule_Check(object) && !IsView(object);
-      if (foreign_class || real_module) return RefuseAttribute(rule, object);
+      if (foreign_class || PyModule_Check(object)) return RefuseAttribute(rule, object);
       return PyObject_GetAttr(object, name);
     }
     case RuleId::kDynamicAttribute:

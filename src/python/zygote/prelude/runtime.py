@@ -132,10 +132,10 @@ def after_fork():
 
 def run(source, filename, argv, variables, language=None):
     """Runs `source` (bytes) as __main__. Returns (ending, exit_code, value, shown, names, error):
-    ending is 0 for the end of the code, 1 for an uncaught exception, 2 for sys.exit, 3 for a refusal
-    of the language layer; `shown` is the final expression's value when that is not None; error is
-    (type, message, traceback, line, offset, text). `language` is the layer: check(tree, namespace),
-    the builtins for the namespace, is_refusal(exception)."""
+    ending is 0 for the end of the code, 1 for an uncaught exception, 2 for sys.exit, 3 for a
+    refusal of the language layer; `shown` is the final expression's value when that is not None;
+    error is (type, message, traceback, line, offset, text). `language` is the layer: check(tree,
+    namespace), the builtins for the namespace, is_refusal(exception)."""
     namespace = _main.__dict__
     sys.argv = argv
     namespace.update(variables)
