@@ -30,7 +30,13 @@ class ValidateCodeToolTest : public ToolFixture {
     return outcome;
   }
 
-  ValidateCodeTool tool_{executor_, 100'000, {.enabled = true, .profile = "basic"}};
+  static wire::LanguagePolicy Basic() {
+    wire::LanguagePolicy policy;
+    policy.enabled = true;
+    return policy;
+  }
+
+  ValidateCodeTool tool_{executor_, 100'000, Basic()};
 };
 
 TEST_F(ValidateCodeToolTest, AsksABoxToValidateAndNotToRun) {

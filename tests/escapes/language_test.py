@@ -21,6 +21,7 @@ FINDINGS = [
     ("from xml import sax\n", [(1, 1, "import")]),
     ("from . import x\n", []),
     ("def f():\n    return f.__globals__\n", [(2, 12, "interpreter-attribute")]),
+    ("'\u00e4'; f.__code__\n", [(1, 6, "interpreter-attribute")]),
     ("x = eval('1')\n", [(1, 5, "builtin")]),
     ("open('f')\n", [(1, 1, "builtin")]),
     ("def open(x): pass\nopen(1)\n", []),

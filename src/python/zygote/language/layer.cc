@@ -1,8 +1,9 @@
 #include "python/zygote/language/layer.h"
 
-#include <memory>
+#include <algorithm>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "python/zygote/language/checker.h"
@@ -18,6 +19,7 @@ namespace {
 
 struct Layer {
   std::optional<ActivePolicy> policy;
+  const std::string* code = nullptr;  // the request's
   bool validates = false;
   std::vector<wire::Finding> findings;  // of the syntax tree
   std::optional<wire::CodeAnalysis> analysis;
@@ -25,6 +27,23 @@ struct Layer {
 Layer g_layer;
 PyObject* g_check = nullptr;
 PyObject* g_is_refusal = nullptr;
+
+// The tree counts bytes; people count characters.
+void CountCharacters(std::vector<wire::Finding>& findings, std::string_view code) {
+  std::size_t start = 0;
+  std::int32_t line = 1;
+  for (wire::Finding& finding : findings) {  // in order of their lines
+    for (; line < finding.line && start < code.size(); ++line) {
+      const std::size_t end = code.find('\n', start);
+      start = end == std::string_view::npos ? code.size() : end + 1;
+    }
+    const std::string_view before =
+        code.substr(start, static_cast<std::size_t>(std::max(finding.column - 1, 0)));
+    for (const char c : before) {
+      if ((c & 0xC0) == 0x80) --finding.column;
+    }
+  }
+}
 
 std::string Summary(const std::vector<wire::Finding>& findings) {
   const wire::Finding* first = nullptr;
@@ -56,6 +75,7 @@ PyObject* Check(PyObject* /*self*/, PyObject* arguments) {
   // When it runs, what is only refused when reached is told when it is reached.
   if (!refused && !g_layer.validates) checked.findings.clear();
   g_layer.findings = std::move(checked.findings);
+  CountCharacters(g_layer.findings, *g_layer.code);
   if (refused) {
     PyErr_SetString(SecurityErrorType(), Summary(g_layer.findings).c_str());
     return nullptr;
@@ -101,6 +121,7 @@ Status PrepareLanguageLayer() {
 
 PyRef StartLanguageLayer(const wire::RunRequest& request) {
   g_layer = {};
+  g_layer.code = &request.code;
   g_layer.validates = request.action == wire::RunAction::kValidate;
   if (!request.language.enabled && !g_layer.validates) {
     Refusals().Start(nullptr);
