@@ -114,7 +114,7 @@ void JudgeResult(const wire::RunResult& result, Outcome& outcome) {
   outcome.events_dropped = result.events_dropped;
   for (const wire::RunEvent& event : result.events) {
     outcome.events.push_back({event.seconds, EventSource::kInterpreter, "interpreter",
-                              event.operation, event.target, event.line, event.refused, "",
+                              event.operation, event.target, event.line, event.refused, event.rule,
                               event.remedy});
   }
 }

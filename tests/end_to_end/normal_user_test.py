@@ -127,7 +127,9 @@ except BlockingIOError:
     def test_refusals_are_told(self):
         result = document("import ctypes; ctypes.CDLL(None).unshare(0x10000000)")
         self.assertEqual([(e["source"], e["operation"], e["target"])
-                          for e in result["security_events"]], [("kernel", "unshare", "user")])
+                          for e in result["security_events"]],
+                         [("interpreter", "ctypes.dlopen", "the program itself"),
+                          ("kernel", "unshare", "user")])
 
     def test_nothing_is_left_behind(self):
         document("import os, time\nfor _ in range(3):\n    if os.fork() == 0: time.sleep(60)",

@@ -20,6 +20,7 @@ RunEvent ReadEvent(Reader& reader) {
   event.target = BoundedText(reader, kMessageBytesMax);
   event.line = reader.Number<std::int32_t>();
   event.refused = reader.Number<std::uint8_t>() != 0;
+  event.rule = BoundedText(reader, kMessageBytesMax);
   event.remedy = BoundedText(reader, kMessageBytesMax);
   return event;
 }
@@ -30,6 +31,7 @@ void WriteEvent(Writer& writer, const RunEvent& event) {
   writer.Text(event.target);
   writer.Number(event.line);
   writer.Number(static_cast<std::uint8_t>(event.refused ? 1 : 0));
+  writer.Text(event.rule);
   writer.Text(event.remedy);
 }
 

@@ -76,6 +76,7 @@ struct RunEvent {
   std::string target;
   std::int32_t line = 0;
   bool refused = false;
+  std::string rule;
   std::string remedy;
 };
 

@@ -17,7 +17,7 @@ RunResult SampleResult() {
   result.value_repr = "'v'";
   result.variables = {"a", "b"};
   result.error = {"ValueError", "bad", "Traceback ...", 3, 5, "x = = 1"};
-  result.events = {{0.5, "socket", "family 2", 7, true, "nothing allows it"}};
+  result.events = {{0.5, "socket", "family 2", 7, true, "no network", "nothing allows it"}};
   result.events_dropped = 2;
   result.findings = {{4, 2, "import", "what", "why", "instead", false}};
   result.analysis = CodeAnalysis{3, 1, 2, {"os.path"}, {"f"}};
@@ -35,6 +35,8 @@ TEST(GateTest, ResultSurvivesTheWire) {
   ASSERT_EQ(out->events.size(), 1u);
   EXPECT_EQ(out->events[0].target, "family 2");
   EXPECT_TRUE(out->events[0].refused);
+  EXPECT_EQ(out->events[0].rule, "no network");
+  EXPECT_EQ(out->events[0].remedy, "nothing allows it");
   EXPECT_EQ(out->events_dropped, 2u);
   EXPECT_EQ(out->error.offset, 5);
   EXPECT_EQ(out->error.text, "x = = 1");

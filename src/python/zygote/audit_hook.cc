@@ -1,53 +1,28 @@
 #include "python/zygote/audit_hook.h"
 
+#include <fcntl.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <string_view>
+#include <utility>
 
+#include "python/zygote/audit_rules.h"
+#include "python/zygote/interpreter.h"
 
 namespace glovebox::zygote {
 namespace {
 
 using Clock = std::chrono::steady_clock;
 
-enum class Reaction : std::uint8_t { kNote, kRefuse };
-
-struct Rule {
-  std::string_view event;  // CPython's name for it
-  Reaction reaction;
-  int target_index;      // which audit argument names the target; -1 for none
-  const char* sentence;  // what the exception says
-  const char* remedy;    // what would allow it
-};
-
-constexpr const char* kNoPrograms =
-    "a box cannot run programs; use Python, threads, or multiprocessing with the 'fork' start "
-    "method";
-constexpr const char* kNoNetwork = "this box has no network";
-constexpr const char* kNothing = "nothing allows it";
-
-constexpr Rule kRules[] = {
-    {"subprocess.Popen", Reaction::kRefuse, 1, kNoPrograms, kNothing},
-    {"os.system", Reaction::kRefuse, 0, kNoPrograms, kNothing},
-    {"os.exec", Reaction::kRefuse, 0, kNoPrograms, kNothing},
-    {"os.posix_spawn", Reaction::kRefuse, 0, kNoPrograms, kNothing},
-    {"os.spawn", Reaction::kRefuse, 1, kNoPrograms, kNothing},
-    {"pty.spawn", Reaction::kRefuse, 0, kNoPrograms, kNothing},
-    {"socket.getaddrinfo", Reaction::kRefuse, 0, kNoNetwork, kNothing},
-    {"socket.gethostbyname", Reaction::kRefuse, 0, kNoNetwork, kNothing},
-    {"socket.gethostbyaddr", Reaction::kRefuse, 0, kNoNetwork, kNothing},
-    {"socket.connect", Reaction::kRefuse, 1, kNoNetwork, kNothing},
-    {"socket.bind", Reaction::kRefuse, 1, kNoNetwork, kNothing},
-    {"socket.sendto", Reaction::kRefuse, 1, kNoNetwork, kNothing},
-    {"ctypes.dlopen", Reaction::kNote, 0, "", "allowed: native code meets the kernel's walls"},
-};
-
 struct State {
   bool active = false;
   std::string user_file;
   EventWatch watch = nullptr;
+  GrantedFolders folders;
   Clock::time_point start;
   AuditRecord record;
 };
@@ -78,40 +53,77 @@ std::string Describe(PyObject* object) {
   return Py_TYPE(object)->tp_name;
 }
 
-int InnermostUserLine() {
+// Who caused an event.
+struct Caller {
+  int line = 0;            // of the innermost frame in the user's file; 0 when there is none
+  bool importing = false;  // a module of the runtime does it while it is imported
+  bool users = false;      // code that the user brought is behind it
+};
+
+enum class FrameKind : std::uint8_t { kRuntime, kImport, kUsers };
+
+// Code of the runtime lies in its read-only folders or is frozen into it; whatever else runs is the
+// user's: the program, what it compiles, modules it wrote.
+FrameKind KindOf(std::string_view file) {
+  if (file.starts_with("<frozen importlib")) return FrameKind::kImport;
+  if (file.starts_with("<frozen ") || file.starts_with("<glovebox")) return FrameKind::kRuntime;
+  if (!file.starts_with('/') || file == g_state.user_file) return FrameKind::kUsers;
+  return g_state.folders.InWritable(file) ? FrameKind::kUsers : FrameKind::kRuntime;
+}
+
+Caller FindCaller() {
+  Caller caller;
   PyFrameObject* frame = PyEval_GetFrame();
   Py_XINCREF(frame);
-  int line = 0;
+  bool found = false;
   while (frame != nullptr) {
     PyCodeObject* code = PyFrame_GetCode(frame);
-    const char* file = PyUnicode_AsUTF8(code->co_filename);
-    const bool users = file != nullptr && g_state.user_file == file;
-    if (users) line = PyFrame_GetLineNumber(frame);
+    const char* text = PyUnicode_AsUTF8(code->co_filename);
+    const std::string_view file = text != nullptr ? text : "";
+    const FrameKind kind = KindOf(file);
+    if (kind == FrameKind::kUsers) caller.users = true;
+    if (kind == FrameKind::kImport && !caller.users) caller.importing = true;
+    found = file == g_state.user_file;
+    if (found) caller.line = PyFrame_GetLineNumber(frame);
     Py_DECREF(code);
-    PyFrameObject* back = users ? nullptr : PyFrame_GetBack(frame);
+    PyFrameObject* back = found ? nullptr : PyFrame_GetBack(frame);
     Py_DECREF(frame);
     frame = back;
   }
-  return line;
+  return caller;
 }
 
-void Note(std::string_view operation, std::string target, Reaction reaction, std::string remedy) {
+void Record(std::string_view operation, std::string target, int line, Reaction reaction,
+            std::string rule, std::string remedy) {
   if (g_state.record.events.size() >= wire::kEventsMax) {
     ++g_state.record.dropped;
     return;
   }
   target.resize(std::min(target.size(), std::size_t{512}));
   const double seconds = std::chrono::duration<double>(Clock::now() - g_state.start).count();
-  g_state.record.events.push_back({seconds, std::string(operation), std::move(target),
-                                   InnermostUserLine(), reaction == Reaction::kRefuse, remedy});
+  g_state.record.events.push_back({seconds, std::string(operation), std::move(target), line,
+                                   reaction == Reaction::kRefuse, std::move(rule),
+                                   std::move(remedy)});
+}
+
+void Note(std::string_view operation, std::string target, Reaction reaction, const char* rule,
+          const char* remedy) {
+  for (const QuietAttempt& quiet : kQuietAttempts) {
+    if (quiet.event == operation && quiet.target == target) return;
+  }
+  // What the runtime tries for itself while it is imported is nobody's attempt.
+  const Caller caller = FindCaller();
+  if (caller.importing || !caller.users) return;
+  Record(operation, std::move(target), caller.line, reaction, rule, remedy);
 }
 
 // Raises PermissionError(EPERM, sentence): an OSError, as the kernel's refusal would be.
-int Refuse(std::string_view operation, const std::string& target, const char* sentence) {
-  std::string text(sentence);
+int Refuse(std::string_view operation, const std::string& target, const char* rule,
+           const char* remedy) {
+  std::string text(rule);
   text += " (" + std::string(operation);
   if (!target.empty()) text += ": " + target.substr(0, 200);
-  text += "; nothing allows it)";
+  text += std::string("; ") + remedy + ")";
   const PyRef message(
       PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()), "replace"));
   const PyRef arguments(message ? Py_BuildValue("(iO)", EPERM, message.get()) : nullptr);
@@ -126,42 +138,82 @@ int JudgeSocket(PyObject* args) {
   const long number = PyLong_Check(family) ? PyLong_AsLong(family) : 0;
   if (number == AF_UNIX || number == -1) return 0;
   const std::string target = "family " + std::to_string(number);
-  Note("socket", target, Reaction::kRefuse, kNothing);
-  return Refuse("socket", target, kNoNetwork);
+  Note("socket", target, Reaction::kRefuse, kNoNetwork, kNothingAllows);
+  return Refuse("socket", target, kNoNetwork, kNothingAllows);
+}
+
+std::string CurrentFolder() {
+  char folder[4096];
+  return ::getcwd(folder, sizeof(folder)) != nullptr ? folder : "/";
+}
+
+// Only noted: the kernel answers as it does to every program, and most look for files in vain.
+void JudgePath(std::string_view operation, PyObject* path, bool writes) {
+  if (!PyUnicode_Check(path) && !PyBytes_Check(path)) return;  // a descriptor is open already
+  const std::string name = Describe(path);
+  const bool database = operation == "sqlite3.connect";
+  if (name.empty() || (database && (name == ":memory:" || name.starts_with("file:")))) return;
+  const bool absolute = name.starts_with('/');
+  if (g_state.folders.Allows(name, absolute ? "" : CurrentFolder(), writes)) return;
+  Note(operation, name, Reaction::kNote, writes ? kWritableFolders : kReadableFolders,
+       writes ? kWriteRemedy : kReadRemedy);
+}
+
+// open(path, mode, flags)
+void JudgeOpen(PyObject* args) {
+  if (PyTuple_GET_SIZE(args) < 3) return;
+  PyObject* flags = PyTuple_GET_ITEM(args, 2);
+  const long bits = PyLong_Check(flags) ? PyLong_AsLong(flags) : 0;
+  JudgePath("open", PyTuple_GET_ITEM(args, 0), (bits & (O_ACCMODE | O_CREAT | O_TRUNC)) != 0);
+}
+
+int JudgeByTable(std::string_view event, PyObject* args) {
+  const auto argument = [args](int index) {
+    return index >= 0 && index < PyTuple_GET_SIZE(args) ? PyTuple_GET_ITEM(args, index) : nullptr;
+  };
+  for (const PathRule& rule : kPathRules) {
+    if (rule.event != event) continue;
+    if (PyObject* path = argument(rule.path_index)) JudgePath(rule.event, path, rule.writes);
+    return 0;
+  }
+  for (const AuditRule& rule : kAuditRules) {
+    if (rule.event != event) continue;
+    std::string target = Describe(argument(rule.target_index));
+    if (target.empty() && rule.event == "ctypes.dlopen") target = "the program itself";
+    Note(rule.event, target, rule.reaction, rule.rule, rule.remedy);
+    return rule.reaction == Reaction::kRefuse ? Refuse(rule.event, target, rule.rule, rule.remedy)
+                                              : 0;
+  }
+  return 0;
 }
 
 int Hook(const char* event, PyObject* args, void* /*unused*/) {
   if (!g_state.active) return 0;
   if (g_state.watch != nullptr && g_state.watch(event, args) != 0) return -1;
   // Only these families interest us; the first letter sorts out nearly every other event.
-  if (std::strchr("socp", event[0]) == nullptr) return 0;
-  if (std::strcmp(event, "socket.__new__") == 0) return JudgeSocket(args);
-  for (const Rule& rule : kRules) {
-    if (rule.event != event) continue;
-    std::string target;
-    if (rule.target_index >= 0 && rule.target_index < PyTuple_GET_SIZE(args)) {
-      target = Describe(PyTuple_GET_ITEM(args, rule.target_index));
-    }
-    // dlopen(NULL) is a program asking for itself.
-    if (rule.reaction == Reaction::kNote && target.empty()) return 0;
-    Note(rule.event, target, rule.reaction, rule.remedy);
-    return rule.reaction == Reaction::kRefuse ? Refuse(rule.event, target, rule.sentence) : 0;
+  if (std::strchr("chopsruw", event[0]) == nullptr) return 0;
+  if (std::strcmp(event, "open") == 0) {
+    JudgeOpen(args);
+    return 0;
   }
-  return 0;
+  if (std::strcmp(event, "socket.__new__") == 0) return JudgeSocket(args);
+  return JudgeByTable(event, args);
 }
 
 }  // namespace
 
-int UserLine() { return InnermostUserLine(); }
+int UserLine() { return FindCaller().line; }
 
-void NoteRefusal(const std::string& operation, const std::string& target,
+void NoteRefusal(const std::string& operation, const std::string& target, const std::string& rule,
                  const std::string& remedy) {
-  Note(operation, target, Reaction::kRefuse, remedy);
+  Record(operation, target, FindCaller().line, Reaction::kRefuse, rule, remedy);
 }
 
 void SetEventWatch(EventWatch watch) { g_state.watch = watch; }
 
 void InstallAuditHook() { PySys_AddAuditHook(&Hook, nullptr); }
+
+void SetGrantedFolders(GrantedFolders folders) { g_state.folders = std::move(folders); }
 
 void StartAuditing(const std::string& user_file) {
   g_state.user_file = user_file;

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "python/wire/gate.h"
+#include "python/zygote/granted_folders.h"
 #include "python/zygote/interpreter.h"
 
 namespace glovebox::zygote {
@@ -16,6 +17,9 @@ namespace glovebox::zygote {
 
 // Before Py_Initialize, so that Python code cannot come first. Does nothing until StartAuditing().
 void InstallAuditHook();
+
+// What boxes may use of the file system: a path outside of it is noted. Once, before the first box.
+void SetGrantedFolders(GrantedFolders folders);
 
 // From here on attempts are noted; `user_file` tells the user's frames from others.
 void StartAuditing(const std::string& user_file);
@@ -29,7 +33,7 @@ struct AuditRecord {
 int UserLine();
 
 // A refusal that somebody else made, as an event of this record.
-void NoteRefusal(const std::string& operation, const std::string& target,
+void NoteRefusal(const std::string& operation, const std::string& target, const std::string& rule,
                  const std::string& remedy);
 
 // Is asked first about every event between StartAuditing and StopAuditing; answers as an audit hook

@@ -18,6 +18,7 @@
 #include "base/unique_fd.h"
 #include "python/wire/descriptor_passing.h"
 #include "python/wire/zygote.h"
+#include "python/zygote/audit_hook.h"
 #include "python/zygote/box.h"
 #include "python/zygote/interpreter.h"
 
@@ -54,7 +55,21 @@ Status PutPipesOnStdio() {
   return {};
 }
 
+// As Landlock has them; the writable ones are those with the right to make files, and the nodes of
+// /dev.
+GrantedFolders FoldersOf(const wire::ZygoteSetup& setup) {
+  constexpr std::uint64_t kWriteFile = 1ull << 1;  // LANDLOCK_ACCESS_FS_WRITE_FILE
+  std::vector<std::string> readable;
+  std::vector<std::string> writable;
+  for (const auto& [path, rights] : setup.landlock.rules) {
+    readable.push_back(path);
+    if ((rights & kWriteFile) != 0) writable.push_back(path);
+  }
+  return GrantedFolders(std::move(readable), std::move(writable));
+}
+
 Status Warm(const wire::ZygoteSetup& setup) {
+  SetGrantedFolders(FoldersOf(setup));
   TRY(PutPipesOnStdio());
   TRY(StartInterpreter(setup));
   return RequireSingleThreaded();

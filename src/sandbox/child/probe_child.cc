@@ -18,6 +18,7 @@ namespace {
 
 constexpr char kInnerMap[] = "1000 0 1";  // as a box's own (python/zygote/box.cc)
 constexpr char kHostName[] = "box";
+constexpr long kNoArgument = 16;  // an address where nothing is
 
 AFTER_FORK void Report(const ProbePlan& plan, const ChildFailure& record) noexcept {
   const long ignored = syscall(SYS_write, plan.report_fd, &record, sizeof(record));
@@ -65,7 +66,7 @@ AFTER_FORK ChildFailure TryFilter(const ProbePlan& plan) noexcept {
     return Check(ChildStage::kSeccomp, error);
   }
   Report(plan, {ChildStage::kNone, 0, 0, listener_fd});
-  if (syscall(plan.refused_call, CLONE_NEWUSER) == 0) return {ChildStage::kSeccomp, 0, 0, 0};
+  if (syscall(plan.refused_call, kNoArgument) == 0) return {ChildStage::kSeccomp, 0, 0, 0};
   // Without a listener the kernel itself answers, and always so.
   return errno == (listener_fd >= 0 ? plan.refused_error : ENOSYS)
              ? ChildFailure{}

@@ -35,7 +35,7 @@ struct ProbePlan {
   const char* readable_file = nullptr;  // kLandlock: what is lost
   const sock_filter* filter = nullptr;
   std::uint16_t filter_length = 0;
-  long refused_call = 0;  // kFilter: what is lost; aimed at a new user namespace
+  long refused_call = 0;  // kFilter: what is lost; made with an argument that no call takes
   int refused_error = 0;  // and how the listener's owner answers it
 };
 

@@ -42,7 +42,7 @@ void RefusalLog::Add(const wire::Finding& finding, const std::string& target) {
   wire::Finding noted = finding;
   noted.refuses_program = false;
   noted.line = UserLine();
-  NoteRefusal(noted.rule, target, noted.instead);
+  NoteRefusal(noted.rule, target, noted.why, noted.instead);
   if (findings_.size() < wire::kFindingsMax) findings_.push_back(std::move(noted));
 }
 
