@@ -61,7 +61,8 @@ def protocol_plot(results):
     rows = [{"label": name, "value": loads["16"]["rps"], "figure": f"{loads['16']['rps']:,.0f}/s",
              "style": "ours" if name.startswith("glovebox") else "other"}
             for name, loads in results["http"].items()]
-    return bars("Calls of a tool that does nothing, HTTP, 16 connections", "per second", rows, False)
+    return bars("Calls of a tool that does nothing, HTTP, 16 connections", "per second", rows,
+                False)
 
 
 def machine_text(results):

@@ -41,6 +41,10 @@ def print_executions(results):
             if entry["workload"] == workload:
                 print(f"{entry['name']:34} {entry['p50_ms']:9.3f} {entry['p99_ms']:9.3f} "
                       f"{entry['ratio_to_bare_python']:8.4f}  {entry['state']}; {entry['walls']}")
+    language = results["language"]
+    print(f"\nparsing a program of {language['characters']} characters: "
+          f"{language['parse_us'] / 1000:.3f} ms, with the language layer's check "
+          f"{language['parse_and_check_us'] / 1000:.3f} ms")
     for entry in results["absent"]:
         print(f"{entry['name']:34} cannot run here: {entry['reason']}")
 

@@ -61,6 +61,10 @@ void AddWarmRows(Rows& rows, const WarmServices& services) {
   rows.Add(Served("glovebox serve, stdio MCP", kPrint, *services.stdio));
   rows.Add(Unwalled(kFork, kFrame, "fresh process", *services.forks_science));
   rows.Add(Served("glovebox serve, HTTP MCP", kPrint, *services.http));
+  rows.Add({.name = "validate_code, stdio MCP",
+            .state = "fresh box",
+            .walls = "every wall",
+            .once = [&server = *services.stdio] { return server.Validate(kPrint); }});
   rows.Add(InExecutor(kFrame, *services.executor_science));
   rows.Add(Unwalled(kReuse, kFrame, kLeft, *services.reuse_science));
   rows.Add(Served("glovebox serve, stdio MCP", kFrame, *services.stdio));

@@ -28,23 +28,22 @@ using boost::asio::ip::tcp;
 constexpr char kRevision[] = "2026-07-28";
 constexpr std::chrono::seconds kStartPatience{20};
 
-std::string CallOf(const Workload& workload) {
+std::string CallOf(const char* tool, const Workload& workload) {
   return json::serialize(
       json::object{{"jsonrpc", "2.0"},
                    {"id", 1},
                    {"method", "tools/call"},
                    {"params",
-                    {{"name", "execute_code"},
+                    {{"name", tool},
                      {"arguments", {{"code", workload.code}}},
                      {"_meta",
                       {{"io.modelcontextprotocol/protocolVersion", kRevision},
                        {"io.modelcontextprotocol/clientCapabilities", json::object()}}}}}});
 }
 
-Status Check(std::string_view answer, const Workload& workload) {
-  const std::string expected = "\"stdout\":" + json::serialize(json::string(workload.output));
-  if (answer.find(expected) == std::string_view::npos) {
-    return Error(Errc::kSystem, "glovebox serve answered " + std::string(answer.substr(0, 400)));
+Status Expect(const std::string& answer, const std::string& part) {
+  if (answer.find(part) == std::string::npos) {
+    return Error(Errc::kSystem, "glovebox serve answered " + answer.substr(0, 400));
   }
   return {};
 }
@@ -53,11 +52,11 @@ class OverStdio final : public ServedPython {
  public:
   explicit OverStdio(PipedProgram server) : server_(std::move(server)) {}
 
-  Status Run(const Workload& workload) override {
-    TRY(server_.Send(CallOf(workload) + "\n"));
-    Status checked;
-    TRY(server_.ReceiveLines([&](std::string_view line) { checked = Check(line, workload); }));
-    return checked;
+  Result<std::string> Exchange(const char* /*tool*/, const std::string& message) override {
+    TRY(server_.Send(message + "\n"));
+    std::string answer;
+    TRY(server_.ReceiveLines([&](std::string_view line) { answer = line; }));
+    return answer;
   }
 
  private:
@@ -82,15 +81,15 @@ class OverHttp final : public ServedPython {
     return {};
   }
 
-  Status Run(const Workload& workload) override {
+  Result<std::string> Exchange(const char* tool, const std::string& message) override {
     http::request<http::string_body> request(http::verb::post, "/mcp", 11);
     request.set(http::field::host, "127.0.0.1");
     request.set(http::field::content_type, "application/json");
     request.set(http::field::accept, "application/json, text/event-stream");
     request.set("MCP-Protocol-Version", kRevision);
     request.set("Mcp-Method", "tools/call");
-    request.set("Mcp-Name", "execute_code");
-    request.body() = CallOf(workload);
+    request.set("Mcp-Name", tool);
+    request.body() = message;
     request.prepare_payload();
     boost::system::error_code error;
     http::write(socket_, request, error);
@@ -98,7 +97,7 @@ class OverHttp final : public ServedPython {
     http::response<http::string_body> response;
     http::read(socket_, buffer_, response, error);
     if (error) return Error(Errc::kSystem, "the answer over HTTP: " + error.message());
-    return Check(response.body(), workload);
+    return std::move(response.body());
   }
 
  private:
@@ -116,6 +115,17 @@ std::uint16_t FreePort() {
 }
 
 }  // namespace
+
+Status ServedPython::Run(const Workload& workload) {
+  constexpr const char* kTool = "execute_code";
+  return Expect(TRY(Exchange(kTool, CallOf(kTool, workload))),
+                "\"stdout\":" + json::serialize(json::string(workload.output)));
+}
+
+Status ServedPython::Validate(const Workload& workload) {
+  constexpr const char* kTool = "validate_code";
+  return Expect(TRY(Exchange(kTool, CallOf(kTool, workload))), "\"valid\":true");
+}
 
 Result<std::unique_ptr<ServedPython>> ServedPython::StartStdio(const std::string& glovebox) {
   return std::unique_ptr<ServedPython>(
