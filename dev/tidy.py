@@ -18,7 +18,7 @@ LAYERS = {
     # The request, left to right.
     "transport": {"base"},
     "mcp": {"base", "transport"},
-    "tools": {"base", "event", "mcp", "executor", "python/wire"},
+    "tools": {"base", "event", "mcp", "executor", "policy", "python/wire"},
     "executor": {"base", "event", "policy", "python/client", "python/wire", "container", "egress",
                  "sandbox/parent", "sandbox/plan"},
     # The box.

@@ -8,6 +8,7 @@
 #include <cerrno>
 
 #include "app/environment_file.h"
+#include "app/profile_settings.h"
 #include "app/setting_table.h"
 #include "base/file.h"
 #include "base/text.h"
@@ -133,6 +134,7 @@ Status CheckTogether(const Configuration& configuration) {
     return too_large("memory", "max-memory", SizeText(settings.memory_bytes_default),
                      SizeText(settings.memory_bytes_max));
   }
+  TRY(OfferOf(configuration).Check());
   if (settings.host.empty()) {
     return Error(Errc::kInvalidArgument, OriginOf(configuration, "host") +
                                              " is empty: must be an address such as 127.0.0.1");

@@ -11,6 +11,8 @@ namespace {
 
 std::string Heading(std::string_view section) {
   if (section == "http") return "HTTP";
+  if (section == "profiles") return "Profiles";
+  if (section == "python") return "Python";
   if (section == "limits") return "Limits of a run";
   if (section == "fairness") return "Fairness between clients";
   return "General";
@@ -34,7 +36,10 @@ std::string TomlText(const Setting& setting, std::string_view text) {
     }
     return "[" + list + "]";
   }
-  if (IsNumber(setting) && setting.unit != Setting::Unit::kBytes) return std::string(text);
+  const bool is_flag = std::holds_alternative<bool ServeSettings::*>(setting.target);
+  if (is_flag || (IsNumber(setting) && setting.unit != Setting::Unit::kBytes)) {
+    return std::string(text);
+  }
   return "\"" + std::string(text) + "\"";
 }
 
@@ -43,6 +48,9 @@ std::string CurrentText(const Setting& setting, const ServeSettings& settings) {
   if (const auto* number = std::get_if<std::uint64_t ServeSettings::*>(&setting.target)) {
     const std::uint64_t value = settings.*(*number);
     return setting.unit == Setting::Unit::kBytes ? SizeText(value) : std::to_string(value);
+  }
+  if (const auto* flag = std::get_if<bool ServeSettings::*>(&setting.target)) {
+    return settings.*(*flag) ? "true" : "false";
   }
   if (const auto* text = std::get_if<std::string ServeSettings::*>(&setting.target)) {
     return settings.*(*text);
@@ -121,7 +129,7 @@ transport = "http"
 [http]
 host = "0.0.0.0"
 token_file = "/etc/glovebox/tokens"
-allowed_hosts = ["python.example.com"]
+server_names = ["python.example.com"]
 
 [limits]
 timeout = 20

@@ -56,7 +56,7 @@ TEST(ConfigurationDocumentsTest, TheExampleWithItsHashesRemovedSetsTheDefaults) 
 TEST(ConfigurationDocumentsTest, ThePrintedConfigurationReadsBackTheSame) {
   ConfigurationSources sources;
   sources.flags = {
-      {"transport", "http"}, {"allowed-hosts", "a,b"}, {"memory", "100000k"}, {"rate", "0"}};
+      {"transport", "http"}, {"server-names", "a,b"}, {"memory", "100000k"}, {"rate", "0"}};
   const auto first = Configure(sources);
   ASSERT_TRUE(first.ok());
   ConfigurationSources again;
@@ -64,7 +64,7 @@ TEST(ConfigurationDocumentsTest, ThePrintedConfigurationReadsBackTheSame) {
   const auto second = Configure(again);
   ASSERT_TRUE(second.ok()) << second.error().message();
   EXPECT_EQ(second->settings.transport, "http");
-  EXPECT_EQ(second->settings.allowed_hosts, first->settings.allowed_hosts);
+  EXPECT_EQ(second->settings.server_names, first->settings.server_names);
   EXPECT_EQ(second->settings.memory_bytes_default, 100000u << 10);
   EXPECT_EQ(second->settings.requests_per_second, 0u);
 }

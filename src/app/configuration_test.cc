@@ -24,7 +24,7 @@ ConfigurationSources Everything() {
   sources.environment_file = {".env", "SANDBOX_PORT=3\nSANDBOX_HOST=three\nSANDBOX_PATH=/three\n"};
   sources.config_file = {"g.toml",
                          "[http]\nport = 4\nhost = \"four\"\npath = \"/four\"\n"
-                         "allowed_hosts = [\"a\", \"b\"]\n"};
+                         "server_names = [\"a\", \"b\"]\n"};
   return sources;
 }
 
@@ -63,11 +63,11 @@ TEST(ConfigurationTest, TheStrongestSourceWins) {
   EXPECT_EQ(configuration->settings.port, 1u);
   EXPECT_EQ(configuration->settings.host, "two");
   EXPECT_EQ(configuration->settings.path, "/three");
-  EXPECT_THAT(configuration->settings.allowed_hosts, ElementsAre("a", "b"));
+  EXPECT_THAT(configuration->settings.server_names, ElementsAre("a", "b"));
   EXPECT_EQ(configuration->origins.at("port"), "--port");
   EXPECT_EQ(configuration->origins.at("host"), "SANDBOX_HOST in the environment");
   EXPECT_EQ(configuration->origins.at("path"), "SANDBOX_PATH in .env, line 3");
-  EXPECT_EQ(configuration->origins.at("allowed-hosts"), "`http.allowed_hosts` in g.toml, line 5");
+  EXPECT_EQ(configuration->origins.at("server-names"), "`http.server_names` in g.toml, line 5");
   EXPECT_FALSE(configuration->given("rate"));
 }
 
@@ -165,19 +165,40 @@ TEST(ConfigurationTest, AnUnknownKeyOfTheTomlFileIsRefused) {
 TEST(ConfigurationTest, VariablesThatDoNothingAreWarnedAbout) {
   ConfigurationSources sources;
   sources.environment = {{"SANDBOX_TIMEOUTS", "1"},
-                         {"SANDBOX_ENABLE_NETWORK", "True"},
+                         {"SANDBOX_ALLOWED_HOSTS", "a.example"},
                          {"SANDBOX_ENABLE_CONTAINER_MODE", "false"},
-                         {"SANDBOX_ENABLE_DATA_SCIENCE", "TRUE"},
                          {"OTHER", "1"}};
-  sources.environment_file = {".env", "SANDBOX_ALLOWED_IMPORTS=math\n"};
+  sources.environment_file = {".env", "SANDBOX_CONTAINER_IMAGE=x\n"};
   EXPECT_THAT(
       Configure(sources)->warnings,
-      ElementsAre("SANDBOX_ENABLE_NETWORK in the environment has no effect in this version: boxes "
-                  "have no network",
+      ElementsAre("SANDBOX_ALLOWED_HOSTS in the environment has no effect in this version: boxes "
+                  "have no network; names of the server itself are SANDBOX_SERVER_NAMES",
                   "SANDBOX_TIMEOUTS in the environment is no setting and has no effect; "
                   "docs/configuration.md lists them",
-                  "SANDBOX_ALLOWED_IMPORTS in .env, line 1 has no effect in this version: code can "
-                  "import every module that is installed"));
+                  "SANDBOX_CONTAINER_IMAGE in .env, line 1 has no effect in this version: there is "
+                  "no container mode"));
+}
+
+TEST(ConfigurationTest, FlagsAreTrueOrFalseInAnyCase) {
+  for (const char* text : {"TRUE", "true", "1", "Yes", "on"}) {
+    ConfigurationSources sources;
+    sources.environment = {{"SANDBOX_ENABLE_DATA_SCIENCE", text}};
+    EXPECT_TRUE(Configure(sources)->settings.enable_data_science) << text;
+  }
+  ConfigurationSources sources;
+  sources.environment = {{"SANDBOX_ENABLE_FULL", "False"}};
+  EXPECT_FALSE(Configure(sources)->settings.enable_full);
+  sources.environment = {{"SANDBOX_ENABLE_FULL", "maybe"}};
+  EXPECT_EQ(ErrorOf(sources),
+            "SANDBOX_ENABLE_FULL in the environment is 'maybe': must be true or false");
+}
+
+TEST(ConfigurationTest, TheDefaultProfileMustBeEnabled) {
+  ConfigurationSources sources;
+  sources.environment = {{"SANDBOX_DEFAULT_PROFILE", "data_science"}};
+  EXPECT_THAT(ErrorOf(sources), HasSubstr("SANDBOX_DEFAULT_PROFILE must be one of basic, full"));
+  sources.environment.emplace_back("SANDBOX_ENABLE_DATA_SCIENCE", "true");
+  EXPECT_TRUE(Configure(sources).ok());
 }
 
 TEST(ConfigurationTest, ASecretInAFileForEverybodyIsWarnedAboutWhenItCounts) {

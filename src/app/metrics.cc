@@ -67,6 +67,10 @@ constexpr std::array<ExecutionStatus, 7> kStatuses = {
     ExecutionStatus::kLimitExceeded, ExecutionStatus::kViolated, ExecutionStatus::kCancelled,
     ExecutionStatus::kSetupFailed};
 
+// As ErrorCategory() names them.
+constexpr std::array<std::string_view, 7> kCategories = {
+    "syntax", "runtime", "timeout", "resource", "security", "cancelled", "internal"};
+
 // From half a millisecond, what a small program takes, to the longest run by default.
 const Histogram::BucketBoundaries& Seconds() {
   static const Histogram::BucketBoundaries boundaries = {
@@ -89,6 +93,13 @@ class Metrics::Families {
                            .Name("glovebox_executions_total")
                            .Help("Executions that ended, by how they ended.")
                            .Register(registry);
+    auto& errors = prometheus::BuildCounter()
+                       .Name("glovebox_execution_errors_total")
+                       .Help("Executions that did not complete, by what kind of failure it was.")
+                       .Register(registry);
+    for (const std::string_view category : kCategories) {
+      errors_by_category[category] = &errors.Add({{"category", std::string(category)}});
+    }
     for (const ExecutionStatus status : kStatuses) {
       executions_by_status[status] = &executions.Add({{"status", std::string(StatusName(status))}});
     }
@@ -104,6 +115,7 @@ class Metrics::Families {
 
   prometheus::Registry registry;
   std::map<ExecutionStatus, Counter*> executions_by_status;
+  std::map<std::string_view, Counter*> errors_by_category;
   Histogram& execution_seconds =
       NewHistogram("glovebox_execution_seconds", "Wall time of executions in their box.");
   Histogram& queue_seconds = NewHistogram(
@@ -147,6 +159,9 @@ Metrics::~Metrics() = default;
 
 void Metrics::OnExecution(const Outcome& outcome) {
   families_->executions_by_status.at(outcome.status)->Increment();
+  if (const std::string_view category = ErrorCategory(outcome); !category.empty()) {
+    families_->errors_by_category.at(category)->Increment();
+  }
   families_->execution_seconds.Observe(outcome.wall_seconds);
   families_->queue_seconds.Observe(std::max(outcome.queue_seconds, 0.0));
 }

@@ -5,10 +5,14 @@
 #include <utility>
 #include <vector>
 
+#include "app/profile_settings.h"
 #include "app/zygote_path.h"
 #include "executor/local_executor.h"
 #include "tools/execute_code_tool.h"
+#include "tools/language_policy.h"
+#include "tools/list_capabilities_tool.h"
 #include "tools/python_prompt.h"
+#include "tools/run_python_code_tool.h"
 #include "tools/sandbox_info_tool.h"
 #include "tools/validate_code_tool.h"
 
@@ -19,22 +23,13 @@
 namespace glovebox {
 namespace {
 
-// What programs written by models import most. Imported once in the zygote, they cost a box
-// nothing.
-const std::vector<std::string>& CommonModules() {
-  static const std::vector<std::string> modules = {
-      "json",        "math",    "re",        "datetime", "random", "collections",
-      "itertools",   "typing",  "functools", "asyncio",  "string", "statistics",
-      "dataclasses", "decimal", "traceback", "linecache"};
-  return modules;
-}
-
 constexpr const char* kInstructions =
     "Runs Python in sealed boxes. Every execute_code call gets a fresh box: no state survives "
     "between calls, there is no network, and files vanish with the box, so send complete programs "
-    "and print or return what you need. get_sandbox_info tells which packages are installed and "
-    "what the limits are; validate_code finds syntax errors without running anything. When a run "
-    "times out, do less per call or raise `timeout`.";
+    "and print or return what you need. get_sandbox_info tells the profiles, which packages are "
+    "installed and what the limits are; validate_code finds mistakes without running anything. "
+    "When an import is refused, choose a profile that has it; when a run times out, do less per "
+    "call or raise `timeout`.";
 
 // Fairness is between clients. A server with one client has nobody to protect from it, unless
 // somebody asks for limits by name.
@@ -70,7 +65,6 @@ RunLimits LimitsOf(const ServeSettings& settings) {
   RunLimits limits;
   limits.timeout_s_default = static_cast<std::uint32_t>(settings.timeout_seconds_default);
   limits.timeout_s_max = static_cast<std::uint32_t>(settings.timeout_seconds_max);
-  limits.memory_bytes_default = settings.memory_bytes_default;
   limits.memory_bytes_max = settings.memory_bytes_max;
   limits.output_chars_max = static_cast<std::uint32_t>(settings.output_chars_max);
   limits.code_chars_max = settings.code_chars_max;
@@ -83,34 +77,42 @@ Result<std::unique_ptr<PythonService>> PythonService::Create(boost::asio::io_con
                                                              const Configuration& configuration) {
   LocalExecutorOptions options;
   options.zygote_program = TRY(FindZygoteProgram());
-  options.kinds = {{.name = "python", .preimports = CommonModules()}};
+  options.kinds = TRY(BoxKindsOf(configuration.settings));
   options.boxes_max = static_cast<std::uint32_t>(configuration.settings.boxes_max);
   options.allow_degraded = configuration.settings.allow_degraded == "true";
   options.cgroup_parent = configuration.settings.cgroup_parent;
   std::vector<std::string> missing;
   options.on_degraded = [&missing](const std::vector<std::string>& walls) { missing = walls; };
   auto boxes = TRY(CreateLocalExecutor(context, std::move(options)));
-  std::unique_ptr<PythonService> service(
-      new PythonService(context, configuration, std::move(boxes)));
-  service->missing_walls_ = std::move(missing);
-  return service;
+  return std::unique_ptr<PythonService>(
+      new PythonService(context, configuration, std::move(boxes), std::move(missing)));
 }
 
 PythonService::PythonService(boost::asio::io_context& context, const Configuration& configuration,
-                             std::unique_ptr<Executor> boxes)
+                             std::unique_ptr<Executor> boxes,
+                             std::vector<std::string> missing_walls)
     : server_(context.get_executor(), ServerOptions(configuration)),
       boxes_(std::move(boxes)),
       executor_(*boxes_,
                 [this](const Outcome& outcome) {
                   if (on_execution) on_execution(outcome);
                 }),
-      inventory_(*boxes_) {
-  const RunLimits limits = LimitsOf(configuration.settings);
-  server_.tools().Add(std::make_unique<ExecuteCodeTool>(context.get_executor(), executor_,
-                                                        ExecuteCodeOptions{.limits = limits}));
-  server_.tools().Add(std::make_unique<ValidateCodeTool>(executor_, limits.code_chars_max));
-  server_.tools().Add(std::make_unique<SandboxInfoTool>(inventory_, limits));
-  AddSandboxInfoResource(server_.resources(), inventory_, limits);
+      inventory_(*boxes_),
+      missing_walls_(std::move(missing_walls)) {
+  const ServeSettings& settings = configuration.settings;
+  const SandboxTerms terms = {LimitsOf(settings), OfferOf(configuration)};
+  mcp::ToolRegistry& tools = server_.tools();
+  tools.Add(std::make_unique<ExecuteCodeTool>(
+      context.get_executor(), executor_,
+      ExecuteCodeOptions{.limits = terms.limits, .offer = terms.offer}));
+  tools.Add(std::make_unique<ValidateCodeTool>(
+      executor_, terms.limits.code_chars_max, LanguagePolicyOf(terms.offer.Default(), terms.offer)));
+  tools.Add(std::make_unique<SandboxInfoTool>(inventory_, terms));
+  tools.Add(std::make_unique<ListCapabilitiesTool>(terms.limits, terms.offer, missing_walls_));
+  tools.Add(std::make_unique<RunPythonCodeTool>(
+      executor_, terms.limits, terms.offer,
+      settings.return_mode == "json" ? ReturnMode::kJson : ReturnMode::kXml));
+  AddSandboxInfoResource(server_.resources(), inventory_, terms);
   AddPythonPrompt(server_.prompts());
   server_.Open();
 }

@@ -42,7 +42,7 @@ class PythonService {
 
  private:
   PythonService(boost::asio::io_context& context, const Configuration& configuration,
-                std::unique_ptr<Executor> boxes);
+                std::unique_ptr<Executor> boxes, std::vector<std::string> missing_walls);
 
   // The calls of clients live in the boxes' handlers and refer to the server: it goes last.
   mcp::Server server_;

@@ -31,12 +31,12 @@ mcp::HttpEndpointOptions EndpointOptions(const ServeSettings& settings,
                                          const AccessTokens& tokens) {
   mcp::HttpEndpointOptions options;
   options.path = settings.path;
-  options.allowed_hosts = settings.allowed_hosts;
+  options.allowed_hosts = settings.server_names;
   options.allowed_origins = settings.allowed_origins;
   options.allowed_hosts.push_back(HostText(settings.host));
   // Behind a token no page of somebody else can do harm by having its name resolved to us, and of
   // the many names of a reachable address we know none.
-  if (settings.allowed_hosts.empty() && !IsLoopback(settings.host)) {
+  if (settings.server_names.empty() && !IsLoopback(settings.host)) {
     options.allowed_hosts.emplace_back("*");
   }
   if (!tokens.empty()) {

@@ -17,13 +17,24 @@ struct ServeSettings {
   std::string path;
   std::string api_token;   // may be empty
   std::string token_file;  // may be empty
-  std::vector<std::string> allowed_hosts;
+  std::vector<std::string> server_names;
   std::vector<std::string> allowed_origins;
   std::uint64_t connections_max = 0;
   std::uint64_t connections_per_peer_max = 0;
   std::uint64_t sessions_max = 0;
   std::uint64_t body_bytes_max = 0;
   std::uint64_t drain_seconds_max = 0;
+
+  std::string default_profile;  // empty: basic and what is enabled beside it
+  bool enable_full = false;
+  bool enable_data_science = false;
+  bool enable_filesystem = false;
+  bool enable_network = false;
+  std::vector<std::string> read_paths;
+  std::vector<std::string> write_paths;
+  std::vector<std::string> allowed_imports;
+  std::vector<std::string> python_path;
+  std::string return_mode;  // "xml", "json"
 
   std::uint64_t timeout_seconds_default = 0;
   std::uint64_t timeout_seconds_max = 0;

@@ -1,7 +1,9 @@
 #include "app/setting_table.h"
 
 #include <algorithm>
+#include <cctype>
 #include <charconv>
+#include <optional>
 #include <utility>
 
 #include "base/text.h"
@@ -75,10 +77,10 @@ std::vector<Setting> Http() {
        .form = "the path of a file",
        .description = "A file with one `name token` per line, for clients with quotas of their "
                       "own; others may not read it."},
-      {.name = "allowed-hosts",
-       .variables = {"SANDBOX_ALLOWED_HOSTS"},
-       .key = "http.allowed_hosts",
-       .target = &Settings::allowed_hosts,
+      {.name = "server-names",
+       .variables = {"SANDBOX_SERVER_NAMES"},
+       .key = "http.server_names",
+       .target = &Settings::server_names,
        .default_text = "",
        .form = "names, with or without port, separated by commas",
        .description =
@@ -138,6 +140,87 @@ std::vector<Setting> Http() {
   };
 }
 
+std::vector<Setting> Profiles() {
+  return {
+      {.name = "default-profile",
+       .variables = {"SANDBOX_DEFAULT_PROFILE"},
+       .key = "profiles.default",
+       .target = &Settings::default_profile,
+       .default_text = "",
+       .form = "an enabled profile, or several joined by +",
+       .description = "What a call without `profile` gets; without a value it is basic and what is "
+                      "enabled of data_science and filesystem."},
+      {.name = "enable-full",
+       .variables = {"SANDBOX_ENABLE_FULL"},
+       .key = "profiles.full",
+       .target = &Settings::enable_full,
+       .default_text = "true",
+       .description = "Callers may choose the profile full: every installed module, all of "
+                      "Python, the same walls."},
+      {.name = "enable-data-science",
+       .variables = {"SANDBOX_ENABLE_DATA_SCIENCE"},
+       .key = "profiles.data_science",
+       .target = &Settings::enable_data_science,
+       .default_text = "false",
+       .description = "Callers may choose the profile data_science: numpy, pandas and the like."},
+      {.name = "enable-filesystem",
+       .variables = {"SANDBOX_ENABLE_FILESYSTEM"},
+       .key = "profiles.filesystem",
+       .target = &Settings::enable_filesystem,
+       .default_text = "false",
+       .description = "Callers may choose the profile filesystem: open(), modules for files, and "
+                      "the folders of the next two settings."},
+      {.name = "read-paths",
+       .variables = {"SANDBOX_READ_PATHS"},
+       .key = "profiles.read_paths",
+       .target = &Settings::read_paths,
+       .default_text = "",
+       .form = "absolute paths of folders, separated by commas",
+       .description = "Folders of this machine that the profile filesystem can read."},
+      {.name = "write-paths",
+       .variables = {"SANDBOX_WRITE_PATHS"},
+       .key = "profiles.write_paths",
+       .target = &Settings::write_paths,
+       .default_text = "",
+       .form = "absolute paths of folders, separated by commas",
+       .description = "Folders of this machine that the profile filesystem can read and write."},
+      {.name = "enable-network",
+       .variables = {"SANDBOX_ENABLE_NETWORK"},
+       .key = "profiles.network",
+       .target = &Settings::enable_network,
+       .default_text = "false",
+       .description = "Callers may choose the profile network; this version has no egress, so such "
+                      "a call is refused and says why."},
+  };
+}
+
+std::vector<Setting> Packages() {
+  return {
+      {.name = "allowed-imports",
+       .variables = {"SANDBOX_ALLOWED_IMPORTS"},
+       .key = "python.allowed_imports",
+       .target = &Settings::allowed_imports,
+       .default_text = "",
+       .form = "names of modules, separated by commas",
+       .description = "Instead of the modules of every profile but full."},
+      {.name = "python-path",
+       .variables = {"SANDBOX_PYTHON_PATH"},
+       .key = "python.path",
+       .target = &Settings::python_path,
+       .default_text = "",
+       .form = "absolute paths of virtual environments or folders of packages, separated by commas",
+       .description = "Packages of your own, read-only in every box, before the machine's; .pth "
+                      "files in them are not read."},
+      {.name = "return-mode",
+       .variables = {"SANDBOX_RETURN_MODE"},
+       .key = "python.return_mode",
+       .target = &Settings::return_mode,
+       .default_text = "xml",
+       .choices = {"xml", "json"},
+       .description = "The form in which run_python_code answers."},
+  };
+}
+
 std::vector<Setting> Limits() {
   return {
       {.name = "timeout",
@@ -166,7 +249,8 @@ std::vector<Setting> Limits() {
        .minimum = 16 * kMega,
        .maximum = 1024 * kGiga,
        .unit = Unit::kBytes,
-       .description = "The memory of a run that does not ask for another amount."},
+       .description = "The memory of a run that does not ask for another amount; unless it is set, "
+                      "profiles that need more have more (docs/profiles.md)."},
       {.name = "max-memory",
        .variables = {"SANDBOX_MAX_MEMORY_LIMIT"},
        .key = "limits.max_memory",
@@ -260,7 +344,8 @@ std::vector<Setting> Fairness() {
 
 std::vector<Setting> Concatenate() {
   std::vector<Setting> all;
-  for (std::vector<Setting> part : {General(), Http(), Limits(), Host(), Fairness()}) {
+  for (std::vector<Setting> part :
+       {General(), Http(), Profiles(), Packages(), Limits(), Host(), Fairness()}) {
     std::move(part.begin(), part.end(), std::back_inserter(all));
   }
   return all;
@@ -284,6 +369,20 @@ Result<std::uint64_t> ParseNumber(std::string_view text, Unit unit) {
   return number;
 }
 
+// As people write it, in any case.
+std::optional<bool> ParseFlag(std::string_view text) {
+  std::string lower(text);
+  std::transform(lower.begin(), lower.end(), lower.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  for (const char* word : {"true", "1", "yes", "on"}) {
+    if (lower == word) return true;
+  }
+  for (const char* word : {"false", "0", "no", "off"}) {
+    if (lower == word) return false;
+  }
+  return std::nullopt;
+}
+
 std::vector<std::string> SplitList(std::string_view text) {
   std::vector<std::string> items;
   for (const std::string_view piece : Split(text, ',')) {
@@ -301,6 +400,7 @@ std::string_view Setting::section() const {
 
 std::string Setting::Rule() const {
   if (!choices.empty()) return Quoted(choices);
+  if (std::holds_alternative<bool ServeSettings::*>(target)) return "true or false";
   if (!std::holds_alternative<std::uint64_t ServeSettings::*>(target)) return std::string(form);
   if (unit == Unit::kBytes) {
     return "a size such as 128m, from " + SizeText(minimum) + " to " + SizeText(maximum);
@@ -325,6 +425,12 @@ Status Setting::Apply(std::string_view text, ServeSettings& settings) const {
     settings.*(*member) = std::string(trimmed);
     return {};
   }
+  if (const auto* flag = std::get_if<bool ServeSettings::*>(&target)) {
+    const std::optional<bool> value = ParseFlag(trimmed);
+    if (!value) return Error(Errc::kInvalidArgument, Rule());
+    settings.*(*flag) = *value;
+    return {};
+  }
   const auto number = ParseNumber(trimmed, unit);
   if (!number || *number < minimum || *number > maximum) {
     return Error(Errc::kInvalidArgument, Rule());
@@ -340,10 +446,8 @@ const std::vector<Setting>& SettingTable() {
 
 const std::vector<VariableWithoutEffect>& VariablesWithoutEffect() {
   static const std::vector<VariableWithoutEffect> variables = {
-      {"SANDBOX_ENABLE_NETWORK", "false", "boxes have no network"},
-      {"SANDBOX_ENABLE_FILESYSTEM", "true", "code can use files in its box, and no others"},
-      {"SANDBOX_ENABLE_DATA_SCIENCE", "true", "code can import every package that is installed"},
-      {"SANDBOX_ALLOWED_IMPORTS", "", "code can import every module that is installed"},
+      {"SANDBOX_ALLOWED_HOSTS", "",
+       "boxes have no network; names of the server itself are SANDBOX_SERVER_NAMES"},
       {"SANDBOX_ENABLE_CONTAINER_MODE", "false", "there is no container mode"},
       {"SANDBOX_CONTAINER_IMAGE", "", "there is no container mode"},
   };

@@ -17,6 +17,7 @@ namespace glovebox {
 struct Setting {
   using Target =
       std::variant<std::string ServeSettings::*, std::uint64_t ServeSettings::*,
+                   bool ServeSettings::*,
                    std::vector<std::string> ServeSettings::*>;  // a list is written with commas
   enum class Unit : std::uint8_t { kNone, kSeconds, kBytes, kCharacters, kPerSecond };
 

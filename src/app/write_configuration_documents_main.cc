@@ -1,10 +1,12 @@
-// write_configuration_documents FOLDER: writes .env.example and docs/configuration.md of a source
-// tree from the table of settings. Run by `make config-docs`.
+// write_configuration_documents FOLDER: writes .env.example, docs/configuration.md and
+// docs/profiles.md of a source tree from the table of settings and the profiles. Run by `make
+// config-docs`.
 #include <cstdio>
 #include <fstream>
 #include <string>
 
 #include "app/configuration_documents.h"
+#include "app/profile_documents.h"
 
 namespace {
 
@@ -24,6 +26,7 @@ int main(int argc, char** argv) {
   }
   const std::string folder = argv[1];
   const bool written = Write(folder + "/.env.example", glovebox::EnvironmentExample()) &&
-                       Write(folder + "/docs/configuration.md", glovebox::ConfigurationManual());
+                       Write(folder + "/docs/configuration.md", glovebox::ConfigurationManual()) &&
+                       Write(folder + "/docs/profiles.md", glovebox::ProfilesManual());
   return written ? 0 : 1;
 }

@@ -110,6 +110,8 @@ void JudgeResult(const wire::RunResult& result, Outcome& outcome) {
   outcome.analysis = result.analysis;
   outcome.value = result.value;
   outcome.value_repr = result.value_repr;
+  outcome.value_text = result.value_text;
+  outcome.value_notes = result.value_notes;
   outcome.variables = result.variables;
   outcome.events_dropped = result.events_dropped;
   for (const wire::RunEvent& event : result.events) {

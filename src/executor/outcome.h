@@ -63,7 +63,9 @@ struct Outcome {
   CapturedStream stderr_stream;
   wire::Value value;       // of the final expression, or of result/output/_; null if none
   std::string value_repr;  // repr() of the final expression; empty when there was none or None
-  std::vector<std::string> variables;  // top-level names in order of definition
+  std::string value_text;  // str() of a value that is more than its plain data
+  std::vector<std::string> value_notes;  // what the plain data does not say
+  std::vector<std::string> variables;    // top-level names in order of definition
   std::optional<PythonError> error;
   std::string message;       // for people: why it was not `completed`; empty when it was
   double wall_seconds = 0;   // from hand-over to the end
@@ -78,5 +80,13 @@ struct Outcome {
   std::optional<wire::CodeAnalysis> analysis;  // of a validation
   LimitsTier limits_tier = LimitsTier::kCgroup;
 };
+
+// Whether the code did not compile, as opposed to code that ran and raised a SyntaxError (from
+// eval, say).
+bool IsCompileError(const PythonError& error);
+
+// What kind of failure it was, for people and statistics: "syntax", "runtime", "timeout",
+// "resource", "security", "cancelled" or "internal"; empty when it completed.
+std::string_view ErrorCategory(const Outcome& outcome);
 
 }  // namespace glovebox

@@ -64,7 +64,7 @@ std::optional<std::string> OriginCheck::Refuse(const HttpRequest& head) const {
   const auto host = head.Header("host");
   if (!host || head.CountHeader("host") > 1 || !TakesHost(*host)) {
     return "Host \"" + std::string(host.value_or("")) +
-           "\" is not one this server goes by; add it to the allowed hosts if it should be";
+           "\" is not one this server goes by; add it to the server names if it should be";
   }
   const auto origin = head.Header("origin");
   if (origin && (head.CountHeader("origin") > 1 || !TakesOrigin(*origin))) {

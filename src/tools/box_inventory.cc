@@ -1,57 +1,28 @@
 #include "tools/box_inventory.h"
 
-#include <initializer_list>
 #include <string_view>
 #include <utility>
 
 #include <boost/json/array.hpp>
 
 #include "embedded/tool_programs.h"
-#include "tools/outcome_json.h"
+#include "policy/profile.h"
+#include "tools/value_json.h"
 
 namespace glovebox {
 namespace {
 
 namespace json = boost::json;
 
-using Names = std::initializer_list<std::string_view>;
-
-wire::Value::Item Category(std::string name, Names modules) {
-  wire::Value::List list;
-  for (const std::string_view module : modules) list.push_back({std::string(module)});
-  return {std::move(name), {std::move(list)}};
-}
-
-// The lists by which clients of get_sandbox_info know modules.
-wire::Value::Dict Categories() {
-  return {
-      Category("safe_stdlib", {"math",         "random",
-                               "datetime",     "json",
-                               "re",           "time",
-                               "calendar",     "uuid",
-                               "collections",  "itertools",
-                               "functools",    "operator",
-                               "bisect",       "heapq",
-                               "copy",         "dataclasses",
-                               "enum",         "typing",
-                               "string",       "textwrap",
-                               "unicodedata",  "difflib",
-                               "decimal",      "fractions",
-                               "statistics",   "cmath",
-                               "base64",       "binascii",
-                               "hashlib",      "hmac",
-                               "secrets",      "html",
-                               "html.parser",  "xml.etree.ElementTree",
-                               "csv",          "configparser",
-                               "urllib.parse", "abc",
-                               "contextlib",   "types"}),
-      Category("data_science", {"numpy", "pandas", "scipy", "matplotlib", "seaborn", "sklearn",
-                                "statsmodels", "plotly", "sympy"}),
-      Category("network", {"httpx", "requests", "urllib.request", "aiohttp", "websocket", "ftplib",
-                           "smtplib", "email"}),
-      Category("filesystem",
-               {"pathlib", "os.path", "tempfile", "shutil", "glob", "zipfile", "tarfile"}),
-  };
+// The modules of every profile, installed or not.
+wire::Value::Dict ModulesByProfile() {
+  wire::Value::Dict profiles;
+  for (const policy::Profile& profile : policy::Profiles()) {
+    wire::Value::List modules;
+    for (const policy::ProfileEntry& entry : profile.modules) modules.push_back({entry.name});
+    profiles.push_back({profile.name, {std::move(modules)}});
+  }
+  return profiles;
 }
 
 // Whether everything is there that Get promises, with its type.
@@ -62,16 +33,16 @@ bool IsWhole(const json::value& answer) {
     const json::value* value = object->if_contains(key);
     return value != nullptr && value->kind() == kind;
   };
-  if (!has("allowed_imports", json::kind::object)) return false;
-  const json::value* lists = object->if_contains("allowed_imports");
-  for (const auto& list : lists->get_object()) {
-    if (!list.value().is_array()) return false;
+  if (!has("installed", json::kind::object)) return false;
+  const json::object& installed = object->at("installed").get_object();
+  for (const policy::Profile& profile : policy::Profiles()) {
+    const json::value* modules = installed.if_contains(profile.name);
+    if (modules == nullptr || !modules->is_array()) return false;
   }
-  return lists->get_object().contains("data_science") &&
-         has("python_version", json::kind::string) &&
+  return has("python_version", json::kind::string) &&
          has("python_implementation", json::kind::string) &&
-         has("total_allowed_modules", json::kind::int64) &&
-         has("safe_builtins", json::kind::array) && has("packages", json::kind::array);
+         has("importable_count", json::kind::int64) && has("builtins", json::kind::array) &&
+         has("packages", json::kind::array);
 }
 
 }  // namespace
@@ -82,7 +53,7 @@ void BoxInventory::Get(Done done) {
   if (waiting_.size() > 1) return;
   ExecutionRequest request;
   request.code = embedded::kSandboxInfoProgram;
-  request.globals = {{"categories", wire::Value{Categories()}}};
+  request.globals = {{"profiles", wire::Value{ModulesByProfile()}}};
   executor_.Start(std::move(request), nullptr, [this](const Outcome& outcome) { Finish(outcome); });
 }
 

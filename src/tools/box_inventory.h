@@ -22,9 +22,9 @@ class BoxInventory {
   // `executor` must outlive every execution it was given.
   explicit BoxInventory(Executor& executor) : executor_(executor) {}
 
-  // Keys: python_version, python_implementation, allowed_imports (safe_stdlib, data_science,
-  // network, filesystem: of each, the modules that are there), total_allowed_modules,
-  // safe_builtins, packages (name, version), missing_walls.
+  // Keys: python_version, python_implementation, installed (by profile, those of its modules that
+  // are there), importable_count (top-level modules of Python and of packages), builtins, packages
+  // (name, version), missing_walls.
   //
   // `done` may run inside the call. An error means that a box failed us; the next Get tries again.
   using Done = std::function<void(const Result<boost::json::object>&)>;

@@ -15,9 +15,14 @@ wire::Value Text(std::string text) { return {std::move(text)}; }
 wire::Value::Dict Answer() {
   return {{"python_version", Text("3.11.2")},
           {"python_implementation", Text("CPython")},
-          {"allowed_imports", {wire::Value::Dict{{"data_science", {wire::Value::List{}}}}}},
-          {"total_allowed_modules", {std::int64_t{9}}},
-          {"safe_builtins", {wire::Value::List{}}},
+          {"installed",
+           {wire::Value::Dict{{"basic", {wire::Value::List{}}},
+                              {"data_science", {wire::Value::List{}}},
+                              {"network", {wire::Value::List{}}},
+                              {"filesystem", {wire::Value::List{}}},
+                              {"full", {wire::Value::List{}}}}}},
+          {"importable_count", {std::int64_t{9}}},
+          {"builtins", {wire::Value::List{}}},
           {"packages", {wire::Value::List{}}}};
 }
 
@@ -43,7 +48,7 @@ TEST_F(BoxInventoryTest, AsksOneBoxForEverybodyAndRemembers) {
   Get();
   Get();
   ASSERT_EQ(executor_.runs.size(), 1u);
-  EXPECT_EQ(executor_.runs[0]->request.globals.at(0).name, "categories");
+  EXPECT_EQ(executor_.runs[0]->request.globals.at(0).name, "profiles");
   EXPECT_TRUE(heard_.empty());
   Finish(Answer());
   EXPECT_EQ(heard_, std::vector<std::string>(2, "3.11.2"));

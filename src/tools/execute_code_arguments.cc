@@ -1,11 +1,17 @@
 #include "tools/execute_code_arguments.h"
 
+#include <algorithm>
+#include <cctype>
 #include <cmath>
 #include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "base/text.h"
 #include "tools/arguments.h"
+#include "tools/language_policy.h"
+#include "tools/value_json.h"
 
 namespace glovebox {
 namespace {
@@ -33,9 +39,10 @@ Result<std::uint32_t> ReadTimeout(const json::object& arguments, const RunLimits
   return static_cast<std::uint32_t>(*seconds);
 }
 
-Result<std::uint64_t> ReadMemoryLimit(const json::object& arguments, const RunLimits& limits) {
+Result<std::uint64_t> ReadMemoryLimit(const json::object& arguments, const RunLimits& limits,
+                                      std::uint64_t bytes_default) {
   const json::value* value = arguments.if_contains("memory_limit");
-  if (value == nullptr) return limits.memory_bytes_default;
+  if (value == nullptr) return bytes_default;
   const std::string range =
       SizeText(limits.memory_bytes_min) + " to " + SizeText(limits.memory_bytes_max);
   if (!value->is_string())
@@ -48,22 +55,94 @@ Result<std::uint64_t> ReadMemoryLimit(const json::object& arguments, const RunLi
   return *bytes;
 }
 
+Result<bool> ReadFlag(const json::object& arguments, std::string_view name, bool otherwise) {
+  const json::value* value = arguments.if_contains(name);
+  if (value == nullptr) return otherwise;
+  if (!value->is_bool()) return WrongArgument(name, "true or false", *value);
+  return value->get_bool();
+}
+
+Result<std::vector<std::string>> ReadImports(const json::object& arguments) {
+  std::vector<std::string> names;
+  const json::value* value = arguments.if_contains("allowed_imports");
+  if (value == nullptr || value->is_null()) return names;
+  const Error wrong = WrongArgument("allowed_imports", "a list of names of modules", *value);
+  if (!value->is_array()) return wrong;
+  for (const json::value& item : value->get_array()) {
+    if (!item.is_string()) return wrong;
+    const std::string_view name = Trim(item.get_string());
+    if (!name.empty()) names.emplace_back(name);
+  }
+  return names;
+}
+
+Result<policy::ProfileChoice> ReadProfile(const json::object& arguments,
+                                          const policy::ProfileOffer& offer) {
+  const std::string profile = TRY(StringArgument(arguments, "profile")).value_or("");
+  const std::vector<std::string> imports = TRY(ReadImports(arguments));
+  // Apart, so that an error names the right argument.
+  Result<policy::ProfileChoice> choice = offer.Choose(profile, {});
+  if (!choice && choice.error().code() == Errc::kInvalidArgument) {
+    return WrongArgument("profile", choice.error().message(), json::string(profile));
+  }
+  if (!choice || imports.empty()) return choice;
+  choice = offer.Choose(profile, imports);
+  if (choice) return choice;
+  return WrongArgument("allowed_imports", choice.error().message(),
+                       arguments.at("allowed_imports"));
+}
+
+bool IsName(std::string_view text) {
+  const auto letter = [](char c) {
+    const auto byte = static_cast<unsigned char>(c);
+    return std::isalpha(byte) != 0 || c == '_' || byte >= 0x80;
+  };
+  const auto letter_or_digit = [&](char c) {
+    return letter(c) || std::isdigit(static_cast<unsigned char>(c)) != 0;
+  };
+  return !text.empty() && letter(text[0]) && !text.starts_with("__") &&
+         std::all_of(text.begin(), text.end(), letter_or_digit);
+}
+
 }  // namespace
 
-Result<ExecuteCodeArguments> ReadExecuteCodeArguments(const json::object& arguments,
-                                                      const RunLimits& limits) {
-  TRY(CheckArgumentNames(arguments, "execute_code",
-                         {"code", "timeout", "memory_limit", "capture_output", "stdin"}));
-  ExecuteCodeArguments result;
-  result.request.code = TRY(CodeArgument(arguments));
-  result.request.stdin_text = TRY(StringArgument(arguments, "stdin")).value_or("");
-  result.request.limits.wall_ms_max = TRY(ReadTimeout(arguments, limits)) * 1000;
-  result.request.limits.memory_bytes_max = TRY(ReadMemoryLimit(arguments, limits));
-  result.request.limits.output_chars_max = limits.output_chars_max;
-  if (const json::value* value = arguments.if_contains("capture_output")) {
-    if (!value->is_bool()) return WrongArgument("capture_output", "true or false", *value);
-    result.capture_output = value->get_bool();
+Result<wire::Value::Dict> GlobalsArgument(const json::object& arguments,
+                                          std::string_view argument) {
+  const json::value* value = arguments.if_contains(argument);
+  if (value == nullptr || value->is_null()) return wire::Value::Dict();
+  if (!value->is_object()) {
+    return WrongArgument(argument, "an object of names and values", *value);
   }
+  for (const auto& member : value->get_object()) {
+    if (IsName(member.key())) continue;
+    return WrongArgument(argument,
+                         "an object whose keys are names that Python takes, none with __ in front",
+                         json::string(member.key()));
+  }
+  Result<wire::Value> globals = ValueFromJson(*value);
+  if (!globals) return WrongArgument(argument, globals.error().message(), *value);
+  return std::get<wire::Value::Dict>(std::move(globals->data));
+}
+
+Result<ExecuteCodeArguments> ReadExecuteCodeArguments(const json::object& arguments,
+                                                      const RunLimits& limits,
+                                                      const policy::ProfileOffer& offer) {
+  TRY(CheckArgumentNames(arguments, "execute_code",
+                         {"code", "timeout", "memory_limit", "use_container", "allowed_imports",
+                          "capture_output", "profile", "global_variables", "stdin"}));
+  ExecuteCodeArguments result;
+  ExecutionRequest& request = result.request;
+  request.code = TRY(CodeArgument(arguments));
+  request.stdin_text = TRY(StringArgument(arguments, "stdin")).value_or("");
+  request.globals = TRY(GlobalsArgument(arguments, "global_variables"));
+  request.limits.wall_ms_max = TRY(ReadTimeout(arguments, limits)) * 1000;
+  request.limits.output_chars_max = limits.output_chars_max;
+  const policy::ProfileChoice choice = TRY(ReadProfile(arguments, offer));
+  request.kind = choice.box_kind();
+  request.language = LanguagePolicyOf(choice, offer);
+  request.limits.memory_bytes_max = TRY(ReadMemoryLimit(arguments, limits, choice.memory_bytes));
+  result.capture_output = TRY(ReadFlag(arguments, "capture_output", true));
+  result.use_container = TRY(ReadFlag(arguments, "use_container", false));
   return result;
 }
 

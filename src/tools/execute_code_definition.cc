@@ -17,8 +17,7 @@ constexpr std::string_view kWhatItIs =
     R"(Runs Python code in a fresh, sealed box and returns what it printed and the value it made.
 Use it for calculations, data processing, parsing, simulations, and to check code by running it.
 Each call starts from nothing: no variables, imports or files survive from one call to the next, so
-send complete programs. It is real CPython with its standard library and the packages that
-get_sandbox_info lists.
+send complete programs. It is real CPython; which modules may be imported depends on `profile`.
 There is no network, no other program can be started, and of the host nothing is visible but the
 Python runtime. Files can be written in /work and /tmp only and vanish when the call ends: print or
 return what you need.
@@ -31,16 +30,26 @@ If the code fails, `success` is false and `error`, `traceback` and `error_line` 
 printed before the failure is kept.
 Example: {"code": "import math\nmath.factorial(20)"} gives result 2432902008176640000.)TEXT";
 
-std::string Description(const RunLimits& limits) {
-  return std::string(kWhatItIs) + "A run is ended after `timeout` seconds (default " +
+std::string ProfilesText(const policy::ProfileOffer& offer) {
+  std::string text = "Profiles (default " + offer.Default().name() + "):";
+  for (const policy::Profile& profile : policy::Profiles()) {
+    if (!offer.is_enabled(profile.name) || profile.name == "network") continue;
+    text += " " + profile.name + " = " + profile.summary + ".";
+  }
+  return text + " Join several with +. get_sandbox_info lists the modules.\n";
+}
+
+std::string Description(const RunLimits& limits, const policy::ProfileOffer& offer) {
+  return std::string(kWhatItIs) + ProfilesText(offer) +
+         "A run is ended after `timeout` seconds (default " +
          std::to_string(limits.timeout_s_default) + ", at most " +
          std::to_string(limits.timeout_s_max) + ") or beyond `memory_limit` (default " +
-         SizeText(limits.memory_bytes_default) + ", at most " + SizeText(limits.memory_bytes_max) +
+         SizeText(offer.Default().memory_bytes) + ", at most " + SizeText(limits.memory_bytes_max) +
          "); printed output is cut at " + std::to_string(limits.output_chars_max) +
          std::string(kHowItEnds);
 }
 
-json::object Input(const RunLimits& limits) {
+json::object Input(const RunLimits& limits, const policy::ProfileOffer& offer) {
   json::object code = Property("string", "Python code to execute");
   json::object timeout = Property("integer", "Seconds after which the run is ended.");
   timeout["minimum"] = 1;
@@ -51,12 +60,24 @@ json::object Input(const RunLimits& limits) {
                     SizeText(limits.memory_bytes_min) + " to " + SizeText(limits.memory_bytes_max) +
                     ".");
   memory["pattern"] = "^[0-9]+[bkmgBKMG]?$";
-  memory["default"] = SizeText(limits.memory_bytes_default);
+  memory["default"] = SizeText(offer.Default().memory_bytes);
   json::object capture =
       Property("boolean",
                "Whether to return what the code printed. When false, stdout and stderr "
                "come back empty.");
   capture["default"] = true;
+  json::object profile =
+      Property("string", "Which modules and how much of Python the code may use; see above.");
+  profile["default"] = offer.Default().name();
+  json::object imports =
+      ListProperty("string", "If not empty: the only modules of the profile that the code needs.");
+  imports["default"] = json::array();
+  json::object container =
+      Property("boolean", "Run in a container besides the box. This version has none and refuses.");
+  container["default"] = false;
+  json::object globals =
+      Property("object", "Names and JSON values that are variables when the code starts.");
+  globals["default"] = json::object();
   json::object input = Property("string", "Text that input() and sys.stdin read.");
   input["default"] = "";
 
@@ -64,7 +85,11 @@ json::object Input(const RunLimits& limits) {
   properties["code"] = std::move(code);
   properties["timeout"] = std::move(timeout);
   properties["memory_limit"] = std::move(memory);
+  properties["profile"] = std::move(profile);
+  properties["allowed_imports"] = std::move(imports);
+  properties["global_variables"] = std::move(globals);
   properties["capture_output"] = std::move(capture);
+  properties["use_container"] = std::move(container);
   properties["stdin"] = std::move(input);
   return InputSchema(std::move(properties), {"code"});
 }
@@ -83,6 +108,10 @@ json::object OutputProperties() {
   all["success"] = Property("boolean", "Whether the code ran to its end without an error.");
   all["status"] = std::move(status);
   all["error"] = Property("string", "Why it failed: \"Type: message\", or a sentence.");
+  json::object category = Property("string", "What kind of failure it was.");
+  category["enum"] = {"syntax",   "runtime",   "timeout", "resource",
+                      "security", "cancelled", "internal"};
+  all["error_category"] = std::move(category);
   all["error_type"] = Property("string", "Name of the exception that ended the code.");
   all["error_line"] = Property("integer", "Line of the code at which it failed.");
   all["traceback"] = Property("string", "Python traceback with the code's own frames.");
@@ -91,10 +120,15 @@ json::object OutputProperties() {
   all["stdout"] = Property("string", "What was printed, and the repr of the last expression.");
   all["stderr"] = Property("string", "What was written to stderr.");
   all["result"] = AnyProperty("The value of the last expression or of the variable `result`.");
+  all["result_text"] = Property("string", "The result as Python shows it, of tables and arrays.");
+  all["result_notes"] = ListProperty("string", "What `result` could not say in JSON.");
   all["execution_time"] = Property("number", "Wall time of the run in seconds.");
   all["execution_id"] = Property("string", "UUID of this run.");
   all["variables"] = ListProperty("string", "Top-level names the code defined, in order.");
   all["security_warnings"] = AnyProperty("List of warnings, or null.");
+  all["findings"] = ListProperty(
+      "object", "What the language layer refused: line, column, rule, what, why, instead.");
+  all["security_event"] = Property("string", "blocked_import: an import was refused.");
   all["exit_code"] = Property("integer", "Exit code of the process.");
   all["signal"] = Property("integer", "Signal that ended the process.");
   all["limits_hit"] = ListProperty("string", "Limits reached: wall, cpu, memory, pids, output.");
@@ -115,12 +149,13 @@ json::object OutputProperties() {
 
 }  // namespace
 
-mcp::ToolDefinition ExecuteCodeDefinition(const RunLimits& limits) {
+mcp::ToolDefinition ExecuteCodeDefinition(const RunLimits& limits,
+                                          const policy::ProfileOffer& offer) {
   mcp::ToolDefinition tool;
   tool.name = "execute_code";
   tool.title = "Run Python code";
-  tool.description = Description(limits);
-  tool.input_schema = Input(limits);
+  tool.description = Description(limits, offer);
+  tool.input_schema = Input(limits, offer);
   tool.output_schema = OutputSchema(OutputProperties(), {"success", "status", "execution_id"});
   tool.icons = ToolIcons();
   tool.tasks = mcp::TaskSupport::kOptional;

@@ -19,11 +19,19 @@ namespace {
 
 namespace json = boost::json;
 
+// In the words clients of container modes look for, and what to do about it.
+constexpr std::string_view kNoContainer =
+    "Container runtime not available: this version of Glovebox has no container tier, and "
+    "SANDBOX_ENABLE_CONTAINER_MODE cannot enable one. Nothing was run. Without use_container the "
+    "code runs in a box with its own user, root, namespaces, Landlock rules, system-call filter "
+    "and memory limit.";
+
 // Code that no box is needed for to know that it will not run.
-mcp::CallToolResult NotRun(std::string_view error) {
+mcp::CallToolResult NotRun(std::string_view error,
+                           ExecutionStatus status = ExecutionStatus::kFailed) {
   json::object document;
   document["success"] = false;
-  document["status"] = StatusName(ExecutionStatus::kFailed);
+  document["status"] = StatusName(status);
   document["error"] = error;
   document["execution_id"] = NewExecutionId();
   return ToToolResult(std::move(document));
@@ -105,12 +113,18 @@ ExecuteCodeTool::ExecuteCodeTool(boost::asio::any_io_executor io, Executor& exec
                                  ExecuteCodeOptions options)
     : io_(std::move(io)),
       executor_(executor),
-      options_(options),
-      definition_(ExecuteCodeDefinition(options.limits)) {}
+      options_(std::move(options)),
+      definition_(ExecuteCodeDefinition(options_.limits, options_.offer)) {}
 
 void ExecuteCodeTool::Call(const json::object& arguments, mcp::ToolResponder responder) {
-  auto parsed = ReadExecuteCodeArguments(arguments, options_.limits);
+  auto parsed = ReadExecuteCodeArguments(arguments, options_.limits, options_.offer);
+  if (!parsed && parsed.error().code() == Errc::kUnsupported) {
+    return responder.Reply(NotRun(parsed.error().message(), ExecutionStatus::kSetupFailed));
+  }
   if (!parsed) return responder.Reply(ToToolResult(parsed.error()));
+  if (parsed->use_container) {
+    return responder.Reply(NotRun(kNoContainer, ExecutionStatus::kSetupFailed));
+  }
   const std::string& code = parsed->request.code;
   if (IsBlank(code)) return responder.Reply(NotRun("Empty code provided"));
   if (const auto refusal = TooLarge(code, options_.limits.code_chars_max)) {

@@ -7,12 +7,14 @@
 
 #include "executor/executor.h"
 #include "mcp/tool_registry.h"
+#include "policy/profile_offer.h"
 #include "tools/run_limits.h"
 
 namespace glovebox {
 
 struct ExecuteCodeOptions {
   RunLimits limits;
+  policy::ProfileOffer offer = {.enabled = {"basic", "full"}};
   // A run that lasts longer goes on as a task, if the client declared tasks on the call: nobody has
   // to hold a connection open for it.
   std::chrono::milliseconds task_after{1000};

@@ -8,6 +8,7 @@
 #include "mcp/json_writer.h"
 #include "tools/output_progress.h"
 #include "tools/tool_fixture.h"
+#include "tools/value_json.h"
 
 namespace glovebox {
 namespace {
@@ -68,10 +69,62 @@ TEST_F(ExecuteCodeToolTest, NamesTheArgumentTheRuleAndTheValue) {
             "Invalid argument 'capture_output': must be true or false, got \"yes\"");
   EXPECT_EQ(ErrorOf(R"({"code":"x","stdin":null})"),
             "Invalid argument 'stdin': must be a string, got null");
-  EXPECT_EQ(ErrorOf(R"({"code":"x","use_container":true})"),
-            "Unknown argument 'use_container': execute_code takes code, timeout, memory_limit, "
-            "capture_output, stdin");
+  EXPECT_EQ(ErrorOf(R"({"code":"x","use_container":1})"),
+            "Invalid argument 'use_container': must be true or false, got 1");
+  EXPECT_EQ(ErrorOf(R"({"code":"x","allowed_imports":"math"})"),
+            "Invalid argument 'allowed_imports': must be a list of names of modules, got "
+            "\"math\"");
+  EXPECT_EQ(ErrorOf(R"({"code":"x","profile":"root"})"),
+            "Invalid argument 'profile': must be one of basic, full, or several joined by +, got "
+            "\"root\"");
+  EXPECT_EQ(ErrorOf(R"({"code":"x","global_variables":{"a b":1}})"),
+            "Invalid argument 'global_variables': must be an object whose keys are names that "
+            "Python takes, none with __ in front, got \"a b\"");
+  EXPECT_EQ(ErrorOf(R"({"code":"x","language":"js"})"),
+            "Unknown argument 'language': execute_code takes code, timeout, memory_limit, "
+            "use_container, allowed_imports, capture_output, profile, global_variables, stdin");
   EXPECT_TRUE(executor_.runs.empty());
+}
+
+TEST_F(ExecuteCodeToolTest, AProfileDecidesOverLanguageAndMemory) {
+  Call(R"({"code":"x"})");
+  EXPECT_TRUE(run().request.language.enabled);
+  EXPECT_EQ(run().request.language.profile, "basic");
+  EXPECT_EQ(run().request.kind, "python");
+  Call(R"({"code":"x","profile":"full"})");
+  EXPECT_FALSE(run().request.language.enabled);
+  EXPECT_EQ(run().request.limits.memory_bytes_max, 512u << 20);
+  Call(R"({"code":"x","allowed_imports":["math ","os"]})");
+  EXPECT_EQ(run().request.language.modules, std::vector<std::string>{"math"});
+  Call(R"({"code":"x","allowed_imports":[]})");
+  EXPECT_GT(run().request.language.modules.size(), 40u);
+}
+
+TEST_F(ExecuteCodeToolTest, GlobalVariablesReachTheBox) {
+  Call(R"({"code":"x","global_variables":{"n":1,"items":[null,true,"s",{"k":2.5}]}})");
+  const auto& globals = run().request.globals;
+  ASSERT_EQ(globals.size(), 2u);
+  EXPECT_EQ(globals[0].name, "n");
+  EXPECT_EQ(mcp::WriteJson(ValueToJson(globals[1].value)), R"([null,true,"s",{"k":2.5}])");
+}
+
+TEST_F(ExecuteCodeToolTest, AContainerIsRefusedInWordsAndNothingWeakerRuns) {
+  Call(R"({"code":"x","use_container":true})");
+  EXPECT_TRUE(executor_.runs.empty());
+  EXPECT_EQ(structured().at("success"), false);
+  const std::string error(structured().at("error").get_string());
+  EXPECT_TRUE(error.starts_with("Container runtime not available")) << error;
+  EXPECT_NE(error.find("SANDBOX_ENABLE_CONTAINER_MODE"), std::string::npos);
+  EXPECT_TRUE(structured().contains("execution_id"));
+}
+
+TEST_F(ExecuteCodeToolTest, TheNetworkIsRefusedInWords) {
+  ExecuteCodeTool tool(context_.get_executor(), executor_,
+                       {.limits = {}, .offer = {.enabled = {"basic", "network"}}});
+  ToolFixture::Call(tool, R"({"code":"x","profile":"network"})");
+  EXPECT_TRUE(executor_.runs.empty());
+  EXPECT_EQ(structured().at("success"), false);
+  EXPECT_NE(structured().at("error").get_string().find("no egress"), std::string::npos);
 }
 
 TEST_F(ExecuteCodeToolTest, RefusesTimeoutsOutsideTheRange) {
@@ -188,12 +241,15 @@ TEST_F(ExecuteCodeToolTest, DescribesEveryKeyItReturns) {
   outcome.stdout_stream.bytes_dropped = outcome.stderr_stream.bytes_dropped = 1;
   outcome.events_dropped = 1;
   outcome.missing_walls = {"x"};
+  outcome.value_text = "x";
+  outcome.value_notes = {"x"};
+  outcome.findings = {{1, 1, "import", "what", "why", "instead", false}};
   Finish(std::move(outcome));
   const json::object& described = tool_.definition().output_schema.at("properties").get_object();
   for (const auto& member : structured()) {
     EXPECT_TRUE(described.contains(member.key())) << member.key();
   }
-  EXPECT_EQ(described.size(), structured().size());
+  EXPECT_EQ(described.size(), structured().size() + 1);  // security_event is of violations alone
 }
 
 // Runs what is due on the loop until `milliseconds` have passed.

@@ -10,18 +10,13 @@
 #include <boost/json/array.hpp>
 
 #include "base/utf8.h"
+#include "policy/profile.h"
+#include "tools/value_json.h"
 
 namespace glovebox {
 namespace {
 
 namespace json = boost::json;
-
-template <typename... Kinds>
-struct Overloaded : Kinds... {
-  using Kinds::operator()...;
-};
-template <typename... Kinds>
-Overloaded(Kinds...) -> Overloaded<Kinds...>;  // Clang 14 does not deduce aggregates by itself
 
 json::array Strings(const std::vector<std::string>& texts) {
   return json::array(texts.begin(), texts.end());
@@ -45,21 +40,6 @@ bool Contains(const std::vector<std::string>& words, std::string_view word) {
     if (candidate == word) return true;
   }
   return false;
-}
-
-// Whether the code did not compile, as opposed to code that ran and raised a SyntaxError (from
-// eval, say): only what ran has a frame in its traceback.
-bool IsCompileError(const PythonError& error) {
-  if (error.type != "SyntaxError" && error.type != "IndentationError" && error.type != "TabError") {
-    return false;
-  }
-  std::string_view rest = error.traceback;
-  while (!rest.empty()) {
-    const std::string_view line = rest.substr(0, rest.find('\n'));
-    if (line.starts_with("  File \"") && line.find(", in ") != std::string_view::npos) return false;
-    rest.remove_prefix(std::min(rest.size(), line.size() + 1));
-  }
-  return true;
 }
 
 std::string CompileErrorText(const PythonError& error, const std::string& filename) {
@@ -103,13 +83,45 @@ std::string DefaultText(const Outcome& outcome) {
   return "Execution failed";
 }
 
+// " (...)" for a module that a profile allows and nobody installed; "" for everything else.
+std::string PackageHint(const PythonError& error) {
+  constexpr std::string_view kBefore = "No module named '";
+  if (error.type != "ModuleNotFoundError" || !error.message.starts_with(kBefore)) return "";
+  const std::string name = error.message.substr(
+      kBefore.size(), error.message.find('\'', kBefore.size()) - kBefore.size());
+  for (const policy::Profile& profile : policy::Profiles()) {
+    for (const policy::ProfileEntry& entry : profile.modules) {
+      if (entry.package.empty() || !policy::IsListed({entry.name}, name)) continue;
+      return " (allowed, but not installed on this machine; the Debian package " + entry.package +
+             " has it)";
+    }
+  }
+  return "";
+}
+
+// Whether the language layer kept the program from starting, as opposed to stopping it later.
+bool WasNotStarted(const Outcome& outcome) {
+  return outcome.status == ExecutionStatus::kViolated &&
+         std::any_of(outcome.findings.begin(), outcome.findings.end(),
+                     [](const wire::Finding& finding) { return finding.refuses_program; });
+}
+
+// Whether a refused import ended the program.
+bool IsBlockedImport(const Outcome& outcome) {
+  return outcome.status == ExecutionStatus::kViolated && outcome.error &&
+         outcome.error->type == "ImportError";
+}
+
 std::string ErrorText(const Outcome& outcome, const ExecutionRequest& request) {
+  if (WasNotStarted(outcome)) return "Code contains restricted operations";
+  if (IsBlockedImport(outcome)) return outcome.error->message;
   if (outcome.status == ExecutionStatus::kTimedOut) return TimeoutText(outcome, request.limits);
   const bool python_speaks = outcome.status == ExecutionStatus::kFailed && outcome.error;
   if (python_speaks) {
     const PythonError& error = *outcome.error;
     if (IsCompileError(error)) return CompileErrorText(error, request.filename);
-    return error.message.empty() ? error.type : error.type + ": " + error.message;
+    if (error.message.empty()) return error.type;
+    return error.type + ": " + error.message + PackageHint(error);
   }
   return outcome.message.empty() ? DefaultText(outcome) : outcome.message;
 }
@@ -138,9 +150,34 @@ void AddTail(json::object& document, const CapturedStream& stream, const std::st
   document[name + "_bytes_dropped"] = stream.bytes_dropped;
 }
 
+json::array FindingLines(const Outcome& outcome) {
+  json::array lines;
+  for (const wire::Finding& finding : outcome.findings) {
+    if (!finding.refuses_program) continue;
+    lines.emplace_back("Line " + std::to_string(finding.line) + ": " + finding.what);
+  }
+  return lines;
+}
+
+json::array FindingsToJson(const Outcome& outcome) {
+  json::array list;
+  for (const wire::Finding& finding : outcome.findings) {
+    list.push_back({{"line", finding.line},
+                    {"column", finding.column},
+                    {"rule", finding.rule},
+                    {"what", finding.what},
+                    {"why", finding.why},
+                    {"instead", finding.instead}});
+  }
+  return list;
+}
+
 void AddError(json::object& document, const Outcome& outcome, const ExecutionRequest& request) {
   if (outcome.status == ExecutionStatus::kCompleted) return;
   document["error"] = ErrorText(outcome, request);
+  document["error_category"] = ErrorCategory(outcome);
+  if (WasNotStarted(outcome)) document["validation_errors"] = FindingLines(outcome);
+  if (IsBlockedImport(outcome)) document["security_event"] = "blocked_import";
   if (outcome.status == ExecutionStatus::kTimedOut) {
     document["timeout"] = SecondsValue(request.limits.wall_ms_max);
   }
@@ -165,11 +202,18 @@ json::object EventToJson(const Event& event) {
   return object;
 }
 
+// Names whose refusal existing clients do not expect to hear of.
+bool IsSilent(std::string_view module) {
+  constexpr std::array<std::string_view, 5> kNames = {"os", "sys", "subprocess", "__builtin__",
+                                                      "__builtins__"};
+  return std::find(kNames.begin(), kNames.end(), module) != kNames.end();
+}
+
 // Refused imports that the program lived on with, in the words existing clients look for.
 json::value SecurityWarnings(const Outcome& outcome) {
   json::array warnings;
   for (const Event& event : outcome.events) {
-    if (event.refused && event.operation == "import") {
+    if (event.refused && event.operation == "import" && !IsSilent(event.target)) {
       warnings.emplace_back("Blocked import attempt: " + event.target);
     }
   }
@@ -178,30 +222,6 @@ json::value SecurityWarnings(const Outcome& outcome) {
 }
 
 }  // namespace
-
-json::value ValueToJson(const wire::Value& value) {
-  return std::visit(Overloaded{[](std::monostate) { return json::value(nullptr); },
-                               [](double number) {
-                                 return std::isfinite(number) ? json::value(number)
-                                                              : json::value(nullptr);
-                               },
-                               [](const wire::Value::List& list) {
-                                 json::array array;
-                                 array.reserve(list.size());
-                                 for (const wire::Value& element : list)
-                                   array.push_back(ValueToJson(element));
-                                 return json::value(std::move(array));
-                               },
-                               [](const wire::Value::Dict& dict) {
-                                 json::object object;
-                                 object.reserve(dict.size());
-                                 for (const auto& [key, member] : dict)
-                                   object[key] = ValueToJson(member);
-                                 return json::value(std::move(object));
-                               },
-                               [](const auto& plain) { return json::value(plain); }},
-                    value.data);
-}
 
 json::object OutcomeToJson(const Outcome& outcome, const ExecutionRequest& request) {
   const CapturedStream printed =
@@ -213,6 +233,8 @@ json::object OutcomeToJson(const Outcome& outcome, const ExecutionRequest& reque
   document["stdout"] = printed.text;
   document["stderr"] = outcome.stderr_stream.text;
   document["result"] = ValueToJson(outcome.value);
+  if (!outcome.value_text.empty()) document["result_text"] = outcome.value_text;
+  if (!outcome.value_notes.empty()) document["result_notes"] = Strings(outcome.value_notes);
   document["execution_time"] = outcome.wall_seconds;
   document["execution_id"] = outcome.execution_id;
   document["variables"] = Strings(outcome.variables);
@@ -227,6 +249,7 @@ json::object OutcomeToJson(const Outcome& outcome, const ExecutionRequest& reque
   for (const Event& event : outcome.events) events.push_back(EventToJson(event));
   document["security_events"] = std::move(events);
   if (outcome.events_dropped > 0) document["security_events_dropped"] = outcome.events_dropped;
+  if (!outcome.findings.empty()) document["findings"] = FindingsToJson(outcome);
   document["truncated"] = printed.truncated() || outcome.stderr_stream.truncated();
   AddTail(document, printed, "stdout");
   AddTail(document, outcome.stderr_stream, "stderr");

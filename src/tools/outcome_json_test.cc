@@ -4,9 +4,11 @@
 #include <limits>
 #include <string>
 
+#include <boost/json/parse.hpp>
 #include <gtest/gtest.h>
 
 #include "mcp/json_writer.h"
+#include "tools/value_json.h"
 
 namespace glovebox {
 namespace {
@@ -191,6 +193,59 @@ TEST(OutcomeJsonTest, ListsEventsAndWarnsOfRefusedImports) {
   EXPECT_EQ(Text(document, "security_warnings"), R"(["Blocked import attempt: socket"])");
   EXPECT_EQ(Text(document, "security_events_dropped"), "7");
   EXPECT_EQ(Text(document, "missing_walls"), R"(["landlock"])");
+}
+
+TEST(OutcomeToJsonTest, ARefusedProgramHasItsFindingsAsLines) {
+  Outcome outcome;
+  outcome.status = ExecutionStatus::kViolated;
+  outcome.error = PythonError{"SecurityError", "m", "", 2, 0, ""};
+  outcome.findings = {{2, 1, "attribute", "Attribute '__subclasses__' is refused", "w", "i", true},
+                      {3, 1, "import", "Import 'os' is not allowed", "w", "i", false}};
+  const auto document = OutcomeToJson(outcome, {});
+  EXPECT_EQ(document.at("error"), "Code contains restricted operations");
+  EXPECT_EQ(document.at("error_category"), "security");
+  EXPECT_EQ(document.at("validation_errors"),
+            boost::json::parse(R"(["Line 2: Attribute '__subclasses__' is refused"])"));
+  EXPECT_EQ(document.at("findings").get_array().size(), 2u);
+  EXPECT_FALSE(document.contains("security_event"));
+}
+
+TEST(OutcomeToJsonTest, ARefusedImportHasTheWordsClientsKnow) {
+  Outcome outcome;
+  outcome.status = ExecutionStatus::kViolated;
+  outcome.error =
+      PythonError{"ImportError", "Import of 'os' is not allowed in sandbox", "", 2, 0, ""};
+  outcome.findings = {{2, 1, "import", "Import 'os' is not allowed", "w", "i", false}};
+  const auto document = OutcomeToJson(outcome, {});
+  EXPECT_EQ(document.at("error"), "Import of 'os' is not allowed in sandbox");
+  EXPECT_EQ(document.at("security_event"), "blocked_import");
+  EXPECT_EQ(document.at("error_category"), "security");
+}
+
+TEST(OutcomeToJsonTest, AModuleThatIsMissingNamesItsPackage) {
+  Outcome outcome;
+  outcome.status = ExecutionStatus::kFailed;
+  outcome.error = PythonError{"ModuleNotFoundError", "No module named 'seaborn'", "", 1, 0, ""};
+  EXPECT_EQ(OutcomeToJson(outcome, {}).at("error"),
+            "ModuleNotFoundError: No module named 'seaborn' (allowed, but not installed on this "
+            "machine; the Debian package python3-seaborn has it)");
+  outcome.error->message = "No module named 'mine'";
+  EXPECT_EQ(OutcomeToJson(outcome, {}).at("error"), "ModuleNotFoundError: No module named 'mine'");
+}
+
+TEST(OutcomeToJsonTest, FailuresHaveACategory) {
+  const auto category = [](ExecutionStatus status, const char* type = "ValueError") {
+    Outcome outcome;
+    outcome.status = status;
+    outcome.error = PythonError{type, "m", "", 1, 0, ""};
+    return std::string(ErrorCategory(outcome));
+  };
+  EXPECT_EQ(category(ExecutionStatus::kCompleted), "");
+  EXPECT_EQ(category(ExecutionStatus::kFailed), "runtime");
+  EXPECT_EQ(category(ExecutionStatus::kFailed, "SyntaxError"), "syntax");
+  EXPECT_EQ(category(ExecutionStatus::kTimedOut), "timeout");
+  EXPECT_EQ(category(ExecutionStatus::kLimitExceeded), "resource");
+  EXPECT_EQ(category(ExecutionStatus::kViolated), "security");
 }
 
 TEST(ValueToJsonTest, KeepsPlainData) {

@@ -9,7 +9,6 @@ namespace glovebox {
 struct RunLimits {
   std::uint32_t timeout_s_default = 30;
   std::uint32_t timeout_s_max = 300;
-  std::uint64_t memory_bytes_default = 128ull << 20;
   std::uint64_t memory_bytes_min = 16ull << 20;  // less does not hold an interpreter at work
   std::uint64_t memory_bytes_max = 4ull << 30;
   std::uint32_t output_chars_max = 1'048'576;  // of each stream

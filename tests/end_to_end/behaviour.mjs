@@ -32,7 +32,8 @@ export function describeServer(title, connect) {
     it('lists tools with schemas the client accepts', async () => {
       const { tools } = await session.client.listTools();
       assert.deepEqual(tools.map((tool) => tool.name).sort(),
-        ['execute_code', 'get_sandbox_info', 'validate_code']);
+        ['execute_code', 'get_sandbox_info', 'list_capabilities', 'run_python_code',
+          'validate_code']);
       for (const tool of tools) {
         assert.ok(tool.description.length > 100, tool.name);
         assert.equal(tool.inputSchema.type, 'object');
@@ -141,6 +142,7 @@ export function describeServer(title, connect) {
       const { structuredContent } = await run({
         code: 'import sys\ntext = sys.stdin.read()\nprint(text)\ntext',
         stdin: text,
+        profile: 'full',
       });
       assert.equal(structuredContent.result, text);
       assert.ok(structuredContent.stdout.startsWith(`${text}\n`));

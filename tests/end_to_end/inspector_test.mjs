@@ -51,7 +51,8 @@ function describeInspector(title, open) {
       assert.equal(code, 0, stderr);
       assert.match(stderr, /^(0 errors, \d+ warnings across 3 tools\.|)$/m);
       assert.deepEqual(result.tools.map((tool) => tool.name).sort(),
-        ['execute_code', 'get_sandbox_info', 'validate_code']);
+        ['execute_code', 'get_sandbox_info', 'list_capabilities', 'run_python_code',
+          'validate_code']);
     });
 
     it('runs code', async () => {

@@ -182,6 +182,8 @@ std::string EncodeRunResult(const RunResult& result) {
   writer.Number(result.exit_code);
   WriteValue(writer, result.value);
   writer.Text(result.value_repr);
+  writer.Text(result.value_text);
+  WriteWords(writer, result.value_notes);
   writer.List(result.variables, [&](const std::string& name) { writer.Text(name); });
   writer.Text(result.error.type);
   writer.Text(result.error.message);
@@ -206,6 +208,8 @@ std::optional<RunResult> DecodeRunResult(std::string_view payload, std::uint64_t
   result.exit_code = reader.Number<std::int32_t>();
   result.value = ReadValue(reader);
   result.value_repr = BoundedText(reader, kReprBytesMax);
+  result.value_text = BoundedText(reader, kReprBytesMax);
+  result.value_notes = ReadWords(reader, kNotesMax, kMessageBytesMax);
   reader.List(kVariablesMax,
               [&] { result.variables.push_back(BoundedText(reader, kMessageBytesMax)); });
   result.error.type = BoundedText(reader, kMessageBytesMax);

@@ -35,6 +35,7 @@ inline constexpr std::size_t kTracebackBytesMax = 64u << 10;
 inline constexpr std::size_t kMessageBytesMax = 16u << 10;
 inline constexpr std::uint32_t kVariablesMax = 10'000;
 inline constexpr std::uint32_t kEventsMax = 256;
+inline constexpr std::uint32_t kNotesMax = 16;
 
 // What the box's runtime does with a request. Limits are those the process puts on itself before
 // any untrusted code runs; the server has its own outside.
@@ -86,6 +87,8 @@ struct RunResult {
   std::int32_t exit_code = 0;
   Value value;
   std::string value_repr;
+  std::string value_text;                // str() of a value that is more than its plain data
+  std::vector<std::string> value_notes;  // what the plain data does not say
   std::vector<std::string> variables;
   RunError error;
   std::vector<RunEvent> events;

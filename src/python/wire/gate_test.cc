@@ -15,6 +15,8 @@ RunResult SampleResult() {
   result.exit_code = 1;
   result.value = {std::string("v")};
   result.value_repr = "'v'";
+  result.value_text = "a table";
+  result.value_notes = {"NaN is null"};
   result.variables = {"a", "b"};
   result.error = {"ValueError", "bad", "Traceback ...", 3, 5, "x = = 1"};
   result.events = {{0.5, "socket", "family 2", 7, true, "no network", "nothing allows it"}};
@@ -30,6 +32,8 @@ TEST(GateTest, ResultSurvivesTheWire) {
   EXPECT_EQ(out->nonce, 42u);
   EXPECT_EQ(out->ending, Ending::kRaised);
   EXPECT_EQ(std::get<std::string>(out->value.data), "v");
+  EXPECT_EQ(out->value_text, "a table");
+  EXPECT_EQ(out->value_notes, (std::vector<std::string>{"NaN is null"}));
   EXPECT_EQ(out->variables, (std::vector<std::string>{"a", "b"}));
   EXPECT_EQ(out->error.line, 3);
   ASSERT_EQ(out->events.size(), 1u);

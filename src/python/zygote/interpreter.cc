@@ -73,11 +73,12 @@ Status Initialize() {
   return {};
 }
 
-Status LoadPrelude() {
-  const std::string source(embedded::kRuntimePrelude);
+// Runs a file of the prelude in a namespace of its own.
+Result<PyRef> RunPrelude(std::string_view text) {
+  const std::string source(text);
   const PyRef code(Py_CompileString(source.c_str(), kPreludeFile, Py_file_input));
   if (!code) return PythonFailed("compiling the prelude");
-  const PyRef globals(PyDict_New());
+  PyRef globals(PyDict_New());
   const PyRef file(PyUnicode_FromString(kPreludeFile));
   if (!globals || !file || PyDict_SetItemString(globals.get(), "__file__", file.get()) != 0 ||
       PyDict_SetItemString(globals.get(), "__builtins__", PyEval_GetBuiltins()) != 0) {
@@ -85,9 +86,7 @@ Status LoadPrelude() {
   }
   const PyRef done(PyEval_EvalCode(code.get(), globals.get(), globals.get()));
   if (!done) return PythonFailed("running the prelude");
-  Py_INCREF(globals.get());
-  g_prelude = globals.get();
-  return {};
+  return globals;
 }
 
 // The first look-ups of a C library ask a cache daemon over a socket, which the filter refuses in a
@@ -104,6 +103,15 @@ void SettleNameLookups() {
 }  // namespace
 
 PyObject* PreludeFunction(const char* name) { return PyDict_GetItemString(g_prelude, name); }
+
+PyObject* ValuesPrelude() {
+  static PyObject* values = nullptr;
+  if (values == nullptr) {
+    Result<PyRef> loaded = RunPrelude(embedded::kValuesPrelude);
+    if (loaded) values = loaded->release();
+  }
+  return values;
+}
 
 std::string TakePythonError() {
   PyObject* type = nullptr;
@@ -128,7 +136,7 @@ Status StartInterpreter(const wire::ZygoteSetup& setup) {
   if (refuses) InstallAuditHook();
   TRY(Initialize());
   TRY(SetModulePaths(setup));
-  TRY(LoadPrelude());
+  g_prelude = TRY(RunPrelude(embedded::kRuntimePrelude)).release();
   const PyRef done(
       PyObject_CallFunction(PreludeFunction("set_up"), "O", refuses ? Py_True : Py_False));
   if (!done) return PythonFailed("setting up the prelude");

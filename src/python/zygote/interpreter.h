@@ -40,6 +40,10 @@ Status StartInterpreter(const wire::ZygoteSetup& setup);
 // A function of the prelude (prelude/runtime.py). Borrowed; null only if the prelude lacks it.
 PyObject* PreludeFunction(const char* name);
 
+// The namespace of prelude/values.py, loaded when asked for first. Borrowed; null, with no
+// exception set, when it cannot be loaded.
+PyObject* ValuesPrelude();
+
 // The pending Python exception as "Type: message", cleared.
 std::string TakePythonError();
 

@@ -87,7 +87,10 @@ std::string TextItem(PyObject* tuple, Py_ssize_t index, std::size_t bytes_max) {
 void ReadAnswer(PyObject* answer, wire::RunResult& result) {
   result.ending = static_cast<wire::Ending>(PyLong_AsLong(PyTuple_GET_ITEM(answer, 0)));
   result.exit_code = static_cast<std::int32_t>(PyLong_AsLong(PyTuple_GET_ITEM(answer, 1)));
-  result.value = FromPython(PyTuple_GET_ITEM(answer, 2));
+  PlainValue value = FromPython(PyTuple_GET_ITEM(answer, 2));
+  result.value = std::move(value.data);
+  result.value_text = std::move(value.text);
+  result.value_notes = std::move(value.notes);
   PyObject* shown = PyTuple_GET_ITEM(answer, 3);
   if (shown != Py_None) result.value_repr = ReprText(shown, wire::kReprBytesMax);
   PyObject* names = PyTuple_GET_ITEM(answer, 4);

@@ -1,6 +1,9 @@
 #include "python/zygote/value_convert.h"
 
+#include <algorithm>
+#include <cmath>
 #include <optional>
+#include <set>
 
 #include "python/wire/gate.h"
 
@@ -40,46 +43,74 @@ std::string TextOf(PyObject* object, PyObject* (*convert)(PyObject*), std::size_
   return Cut(std::move(*text), bytes_max);
 }
 
-// Plain data or nothing: the caller falls back to text as a whole.
+constexpr char kNotFinite[] = "NaN and infinite numbers are null here: JSON has none";
+constexpr char kLargeInteger[] = "integers beyond 64 bits are given as text";
+constexpr char kKeysAsText[] = "dictionary keys that are not text became text";
+
+// Plain data, or a reason why there is none: then the caller falls back to text as a whole.
 class Flattener {
  public:
   std::optional<wire::Value> Flatten(PyObject* object, int depth) {
-    if (depth > wire::kValueDepthMax || ++nodes_ > wire::kValueNodesMax) return std::nullopt;
+    if (depth > wire::kValueDepthMax) return Abandon("nested too deeply for JSON");
+    if (++nodes_ > wire::kValueNodesMax) return Abandon("too large for JSON");
     if (object == Py_None) return wire::Value{};
     if (PyBool_Check(object)) return wire::Value{object == Py_True};
+    if (PyUnicode_Check(object)) return Text(Utf8(object).value_or(""));
     if (PyLong_Check(object)) return Integer(object);
-    if (PyFloat_Check(object)) return wire::Value{PyFloat_AS_DOUBLE(object)};
-    if (PyUnicode_Check(object)) return Text(object);
-    if (PyList_Check(object) || PyTuple_Check(object)) return Sequence(object, depth);
-    if (PyDict_Check(object)) return Mapping(object, depth);
+    if (PyFloat_Check(object)) return Float(PyFloat_AS_DOUBLE(object));
+    const bool sequence = PyList_Check(object) || PyTuple_Check(object);
+    if (!sequence && !PyDict_Check(object)) return Foreign(object, depth);
+    if (std::find(open_.begin(), open_.end(), object) != open_.end()) {
+      return Abandon("refers to itself");
+    }
+    open_.push_back(object);
+    std::optional<wire::Value> value = sequence ? Sequence(object, depth) : Mapping(object, depth);
+    open_.pop_back();
+    return value;
+  }
+
+  const std::string& why_not() const { return why_not_; }
+  std::vector<std::string> TakeNotes() { return std::move(notes_); }
+
+ private:
+  std::nullopt_t Abandon(const char* why) {
+    if (why_not_.empty()) why_not_ = why;
     return std::nullopt;
   }
 
- private:
-  static std::optional<wire::Value> Integer(PyObject* object) {
+  void Note(const char* note) {
+    if (std::find(notes_.begin(), notes_.end(), note) == notes_.end()) notes_.emplace_back(note);
+  }
+
+  std::optional<wire::Value> Integer(PyObject* object) {
     int overflow = 0;
     const long long number = PyLong_AsLongLongAndOverflow(object, &overflow);
     if (overflow == 0) return wire::Value{static_cast<std::int64_t>(number)};
-    if (overflow < 0) return std::nullopt;
-    const unsigned long long large = PyLong_AsUnsignedLongLong(object);
-    if (PyErr_Occurred() != nullptr) {
-      PyErr_Clear();
-      return std::nullopt;
+    const unsigned long long large = overflow > 0 ? PyLong_AsUnsignedLongLong(object) : 0;
+    if (overflow > 0 && PyErr_Occurred() == nullptr) {
+      return wire::Value{static_cast<std::uint64_t>(large)};
     }
-    return wire::Value{static_cast<std::uint64_t>(large)};
+    PyErr_Clear();
+    Note(kLargeInteger);
+    return Text(StrText(object, wire::kReprBytesMax));
   }
 
-  std::optional<wire::Value> Text(PyObject* object) {
-    std::optional<std::string> text = Utf8(object);
-    if (!text || (bytes_ += text->size()) > kValueBytesMax) return std::nullopt;
-    return wire::Value{std::move(*text)};
+  std::optional<wire::Value> Float(double number) {
+    if (!std::isfinite(number)) Note(kNotFinite);
+    return wire::Value{number};
   }
 
+  std::optional<wire::Value> Text(std::string text) {
+    if ((bytes_ += text.size()) > kValueBytesMax) return Abandon("too large for JSON");
+    return wire::Value{std::move(text)};
+  }
+
+  // User code runs in between: a list can change its length, an element can go.
   std::optional<wire::Value> Sequence(PyObject* object, int depth) {
     wire::Value::List items;
-    // Asked anew each round: nothing runs in between today, but a list can change its length.
     for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(object); ++i) {
-      std::optional<wire::Value> item = Flatten(PySequence_Fast_GET_ITEM(object, i), depth + 1);
+      const PyRef element(Py_NewRef(PySequence_Fast_GET_ITEM(object, i)));
+      std::optional<wire::Value> item = Flatten(element.get(), depth + 1);
       if (!item) return std::nullopt;
       items.push_back(std::move(*item));
     }
@@ -87,23 +118,61 @@ class Flattener {
   }
 
   std::optional<wire::Value> Mapping(PyObject* object, int depth) {
+    const PyRef pairs(PyDict_Items(object));
+    if (!pairs) return Abandon(TakePythonError().c_str());
     wire::Value::Dict items;
-    PyObject* key = nullptr;
-    PyObject* value = nullptr;
-    Py_ssize_t position = 0;
-    while (PyDict_Next(object, &position, &key, &value) != 0) {
-      if (!PyUnicode_Check(key)) return std::nullopt;
-      std::optional<std::string> name = Utf8(key);
-      std::optional<wire::Value> item = name ? Flatten(value, depth + 1) : std::nullopt;
-      if (!item || (bytes_ += name->size()) > kValueBytesMax) return std::nullopt;
-      items.push_back({std::move(*name), std::move(*item)});
+    std::set<std::string> names;
+    for (Py_ssize_t i = 0; i < PyList_GET_SIZE(pairs.get()); ++i) {
+      PyObject* pair = PyList_GET_ITEM(pairs.get(), i);
+      std::string name = Key(PyTuple_GET_ITEM(pair, 0));
+      if ((bytes_ += name.size()) > kValueBytesMax) return Abandon("too large for JSON");
+      std::optional<wire::Value> item = Flatten(PyTuple_GET_ITEM(pair, 1), depth + 1);
+      if (!item) return std::nullopt;
+      if (!names.insert(name).second) return Abandon("two of its keys are the same text");
+      items.push_back({std::move(name), std::move(*item)});
     }
     return wire::Value{std::move(items)};
   }
 
+  std::string Key(PyObject* key) {
+    if (PyUnicode_Check(key)) return Utf8(key).value_or("");
+    Note(kKeysAsText);
+    const PyRef simpler = Simplify(key);
+    const bool plain = simpler && (PyUnicode_Check(simpler.get()) || PyLong_Check(simpler.get()) ||
+                                   PyFloat_Check(simpler.get()));
+    return StrText(plain ? simpler.get() : key, wire::kMessageBytesMax);
+  }
+
+  std::optional<wire::Value> Foreign(PyObject* object, int depth) {
+    const PyRef simpler = Simplify(object);
+    if (simpler) return Flatten(simpler.get(), depth + 1);
+    return Text(StrText(object, wire::kReprBytesMax));
+  }
+
+  // Null when text says it best, also when asking raised.
+  static PyRef Simplify(PyObject* object) {
+    PyObject* prelude = ValuesPrelude();
+    PyObject* simplify = prelude != nullptr ? PyDict_GetItemString(prelude, "simplify") : nullptr;
+    if (simplify == nullptr) return PyRef();
+    PyRef simpler(PyObject_CallOneArg(simplify, object));
+    if (!simpler) PyErr_Clear();
+    if (simpler.get() == Py_NotImplemented) return PyRef();
+    return simpler;
+  }
+
   std::uint32_t nodes_ = 0;
   std::size_t bytes_ = 0;
+  std::vector<PyObject*>
+      open_;  // the containers we are inside of; kept alive by whoever holds them
+  std::string why_not_;
+  std::vector<std::string> notes_;
 };
+
+bool IsPlain(PyObject* object) {
+  return object == Py_None || PyLong_Check(object) || PyFloat_Check(object) ||
+         PyUnicode_Check(object) || PyList_Check(object) || PyTuple_Check(object) ||
+         PyDict_Check(object);
+}
 
 struct Build {
   PyRef operator()(std::monostate) const { return PyRef(Py_NewRef(Py_None)); }
@@ -138,9 +207,20 @@ struct Build {
 
 }  // namespace
 
-wire::Value FromPython(PyObject* object) {
-  if (std::optional<wire::Value> flat = Flattener().Flatten(object, 0)) return std::move(*flat);
-  return wire::Value{StrText(object, wire::kReprBytesMax)};
+PlainValue FromPython(PyObject* object) {
+  PlainValue plain;
+  Flattener flattener;
+  std::optional<wire::Value> data = flattener.Flatten(object, 0);
+  if (!data) {
+    plain.data = wire::Value{StrText(object, wire::kReprBytesMax)};
+    plain.notes = {"given as text: " + flattener.why_not()};
+    return plain;
+  }
+  plain.data = std::move(*data);
+  plain.notes = flattener.TakeNotes();
+  const bool is_text = std::holds_alternative<std::string>(plain.data.data);
+  if (!IsPlain(object) && !is_text) plain.text = StrText(object, wire::kReprBytesMax);
+  return plain;
 }
 
 PyRef ToPython(const wire::Value& value) { return std::visit(Build(), value.data); }

@@ -1,16 +1,25 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "python/wire/value.h"
 #include "python/zygote/interpreter.h"
 
 namespace glovebox::zygote {
 
-// A Python value as plain data: None, booleans, integers of 64 bits, floats, texts, lists, tuples
-// and dictionaries with text keys, nested within the wire's bounds. When any part is something else
-// the whole value becomes its str(), as a person would see it. Runs user code (__str__).
-wire::Value FromPython(PyObject* object);
+// A Python value for the outside.
+struct PlainValue {
+  wire::Value data;
+  std::string text;                // str() of a value that is not plain itself but has plain data
+  std::vector<std::string> notes;  // what the data does not say: sentences for people
+};
+
+// Plain data is None, booleans, integers of 64 bits, floats, texts, lists, tuples and dictionaries,
+// nested within the wire's bounds. Values of well-known types become that (prelude/values.py),
+// others their str(), where they stand. What is larger, deeper or refers to itself becomes its
+// str() as a whole. Runs user code.
+PlainValue FromPython(PyObject* object);
 
 // The other way; null with a Python exception set when memory runs out.
 PyRef ToPython(const wire::Value& value);

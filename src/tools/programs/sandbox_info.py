@@ -1,5 +1,5 @@
 """What code finds in a box: the interpreter, its modules, the packages beside it. Runs in a box,
-because only a box knows. `categories` maps names of lists to names of modules."""
+because only a box knows. `profiles` maps names of profiles to names of modules."""
 import builtins
 import importlib.metadata
 import importlib.util
@@ -31,9 +31,9 @@ def importable_count():
 {
     "python_version": platform.python_version(),
     "python_implementation": platform.python_implementation(),
-    "allowed_imports": {name: [module for module in modules if importable(module)]
-                        for name, modules in categories.items()},
-    "total_allowed_modules": importable_count(),
-    "safe_builtins": sorted(name for name in dir(builtins) if not name.startswith("_")),
+    "installed": {name: [module for module in modules if importable(module)]
+                  for name, modules in profiles.items()},
+    "importable_count": importable_count(),
+    "builtins": sorted(name for name in dir(builtins) if not name.startswith("_")),
     "packages": packages(),
 }

@@ -56,7 +56,42 @@ def _show_source_of_threads(threading):
     threading.excepthook = excepthook
 
 
+def _find_fonts_by_folder(font_manager, loader):
+    """matplotlib asks fc-list for fonts while it is imported, and no program can run here. It looks
+    into the folders of fonts anyway."""
+    import subprocess
+
+    def refuse(*args, **kwargs):
+        raise FileNotFoundError("a box has no fc-list")
+
+    check_output, subprocess.check_output = subprocess.check_output, refuse
+    try:
+        loader.exec_module(font_manager)
+    finally:
+        subprocess.check_output = check_output
+
+
+def _find_libraries_by_name(util):
+    """ctypes.util asks ldconfig, gcc and ld, and no program can run here. The libraries of a box
+    lie in one folder."""
+
+    def find_library(name):
+        for folder in ("/usr/lib/" + sys.implementation._multiarch, "/usr/lib"):
+            try:
+                files = sorted(posix.listdir(folder), key=len)
+            except OSError:
+                continue
+            for file in files:
+                if file.startswith(f"lib{name}.so."):
+                    return file
+        return None
+
+    util.find_library = find_library
+
+
 _adjustments = {
+    "ctypes.util": _find_libraries_by_name,
+    "matplotlib.font_manager": _find_fonts_by_folder,
     "linecache": _seed_linecache,
     "threading": _show_source_of_threads,
     "multiprocessing.resource_tracker": _keep_tracker_in_process,
@@ -73,6 +108,8 @@ class _AdjustingLoader:
 
     def exec_module(self, module):
         module.__spec__.loader = module.__loader__ = self._loader
+        if module.__name__ == "matplotlib.font_manager":
+            return self._adjust(module, self._loader)
         self._loader.exec_module(module)
         self._adjust(module)
 
