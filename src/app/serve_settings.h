@@ -32,6 +32,10 @@ struct ServeSettings {
   std::uint64_t output_chars_max = 0;
   std::uint64_t code_chars_max = 0;
   std::uint64_t boxes_max = 0;
+  std::uint64_t queue_max = 0;
+
+  std::uint64_t warm_boxes = 0;
+  std::uint64_t boxes_per_interpreter = 0;
 
   std::uint64_t requests_per_second = 0;  // 0: no limit
   std::uint64_t burst = 0;

@@ -20,6 +20,7 @@ struct BoxContents {
   std::vector<std::string> preimports;
   std::vector<std::string> module_paths;  // of the host, read-only, on sys.path
   std::vector<policy::FolderGrant> folders;
+  bool rehearse = false;  // see wire::SpawnBox
 };
 
 // Everything that is decided once about the boxes of one kind: the zygote's namespaces and root,

@@ -41,9 +41,17 @@ class ZygoteClient {
   ZygoteClient(const ZygoteClient&) = delete;
   ZygoteClient& operator=(const ZygoteClient&) = delete;
 
-  // `fds`: see wire::SpawnBox. They stay the caller's. `birth_fd`: the v2 cgroup the box is born
-  // into, -1 for none.
-  void SpawnBox(std::uint32_t uid, std::vector<int> fds, int birth_fd, BornHandler on_born);
+  // Lets a zygote whose last box is gone end by itself, without waiting for that here. Null is
+  // fine.
+  static void Retire(std::unique_ptr<ZygoteClient> client);
+
+  // Whether the process is dead, as the kernel sees it, also before `on_death` was called.
+  bool ended() const;
+
+  // `fds`, `rehearse`: see wire::SpawnBox. The descriptors stay the caller's. `birth_fd`: the v2
+  // cgroup the box is born into, -1 for none.
+  void SpawnBox(std::uint32_t uid, std::vector<int> fds, int birth_fd, bool rehearse,
+                BornHandler on_born);
 
  private:
   ZygoteClient(boost::asio::io_context& context, sandbox::Process process, UniqueFd socket,
@@ -57,6 +65,7 @@ class ZygoteClient {
   boost::asio::io_context& context_;
   sandbox::Process process_;
   boost::asio::posix::stream_descriptor socket_;
+  boost::asio::posix::stream_descriptor death_;  // open once retired
   UniqueFd error_output_;
   ReadyHandler on_ready_;
   std::function<void()> on_death_;

@@ -40,10 +40,11 @@ TEST(ZygoteWireTest, SetupSurvivesTheWire) {
 }
 
 TEST(ZygoteWireTest, SmallMessagesSurviveTheWire) {
-  const std::optional<SpawnBox> spawn = DecodeSpawnBox(Encode(SpawnBox{5, 6, true}));
+  const std::optional<SpawnBox> spawn = DecodeSpawnBox(Encode(SpawnBox{5, 6, true, true}));
   ASSERT_TRUE(spawn.has_value());
   EXPECT_EQ(spawn->uid, 6u);
   EXPECT_TRUE(spawn->into_cgroup);
+  EXPECT_TRUE(spawn->rehearse);
   const std::optional<BoxBorn> born = DecodeBoxBorn(Encode(BoxBorn{5, 11}));
   ASSERT_TRUE(born.has_value());
   EXPECT_EQ(born->sys_errno, 11);

@@ -13,6 +13,7 @@
 #include "base/unique_fd.h"
 #include "python/zygote/gate.h"
 #include "python/zygote/interpreter.h"
+#include "python/zygote/rehearsal.h"
 #include "sandbox/child/box_init.h"
 #include "sandbox/child/enter_box.h"
 #include "sandbox/child/lockdown.h"
@@ -43,11 +44,14 @@ bool HasOwnPids(const sandbox::BoxPlan& plan) {
 }
 
 // PID 2 of the box, from its birth to the filter and on to the gate.
-[[noreturn]] void BecomePython(const sandbox::BoxPlan& plan, const BoxDescriptors& descriptors) {
+[[noreturn]] void BecomePython(const sandbox::BoxPlan& plan, const BoxDescriptors& descriptors,
+                               bool rehearse) {
   if (!HasOwnPids(plan)) ::prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
   PyOS_AfterFork_Child();
   const PyRef reseeded(PyObject_CallNoArgs(PreludeFunction("after_fork")));
   if (!reseeded) FailBuild(descriptors.status_fd(), ChildStage::kFork, ECANCELED);
+  // Our own program, so it needs no lock yet; and nobody answers for refused calls before the gate.
+  if (rehearse && !Rehearse()) FailBuild(descriptors.status_fd(), ChildStage::kFork, ECANCELED);
   // Every descriptor we were sent lies above these: the zygote's own occupy the low numbers.
   const sandbox::DescriptorMove moves[] = {{descriptors.stdin_fd(), 0},
                                            {descriptors.stdout_fd(), 1},
@@ -72,14 +76,15 @@ bool HasOwnPids(const sandbox::BoxPlan& plan) {
 }
 
 // PID 1 of the box.
-[[noreturn]] void BecomeInit(const sandbox::BoxPlan& plan, const BoxDescriptors& descriptors) {
+[[noreturn]] void BecomeInit(const sandbox::BoxPlan& plan, const BoxDescriptors& descriptors,
+                             bool rehearse) {
   if (const sandbox::ChildFailure failure = sandbox::EnterBox(plan); failure.failed()) {
     FailBuild(descriptors.status_fd(), failure);
   }
   PyOS_BeforeFork();
   const pid_t python = ::fork();
   if (python < 0) FailBuild(descriptors.status_fd(), ChildStage::kFork, errno);
-  if (python == 0) BecomePython(plan, descriptors);
+  if (python == 0) BecomePython(plan, descriptors, rehearse);
   sandbox::RunInit(descriptors.status_fd(), python,
                    HasOwnPids(plan) ? sandbox::PidScope::kOwn : sandbox::PidScope::kHost);
 }
@@ -139,7 +144,7 @@ Result<UniqueFd> ForkBox(const BoxTemplate& common, const wire::SpawnBox& spawn,
   // whatever libraries keep per process.
   const long pid = ::syscall(SYS_clone3, &args, sizeof(args));
   if (pid < 0) return Error::FromErrno("cloning a box", errno);
-  if (pid == 0) BecomeInit(plan, descriptors);
+  if (pid == 0) BecomeInit(plan, descriptors, spawn.rehearse);
   return UniqueFd(pidfd);
 }
 

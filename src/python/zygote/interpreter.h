@@ -37,6 +37,9 @@ class PyRef {
 // what the set-up names. Once per process, before any fork; there is no way to stop it again.
 Status StartInterpreter(const wire::ZygoteSetup& setup);
 
+// What lives now lives for ever: it need not be traversed, and so not be copied, by any box.
+Status FreezeHeap();
+
 // A function of the prelude (prelude/runtime.py). Borrowed; null only if the prelude lacks it.
 PyObject* PreludeFunction(const char* name);
 
