@@ -61,6 +61,11 @@ void Box::OnBorn(Result<UniqueFd> pidfd) {
     if (!error && !self->dead_) self->OnDeath();
   });
   if (unwanted_) return Kill();
+  // Said now, so that it need not be said when the request comes.
+  error_code ignored;
+  for (Descriptor* descriptor : {&stdin_pipe, &stdout_pipe, &stderr_pipe, &gate}) {
+    descriptor->native_non_blocking(true, ignored);
+  }
   const int oom_fd = cgroup() != nullptr ? cgroup()->oom_event_fd() : -1;
   if (oom_fd >= 0) oom_event.assign(::fcntl(oom_fd, F_DUPFD_CLOEXEC, 3));
   AwaitReady();

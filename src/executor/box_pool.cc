@@ -204,7 +204,11 @@ void BoxPool::LetOneGo() {
 bool BoxPool::Refill(std::size_t boxes) {
   const std::size_t target = std::min<std::size_t>(boxes, kind_.warm_boxes);
   while (waiting_.size() > target && UpToDate() >= target) LetOneGo();
-  if (failing_ || (target > 0 && !Open())) return false;
+  if (failing_) return false;
+  if (target > 0 && !Open()) {
+    failing_ = true;
+    return false;
+  }
   while (UpToDate() + births_ < target && births_ < kRefillBirthsMax && MayFork()) {
     BeginBirth(true);
     if (failing_) return false;

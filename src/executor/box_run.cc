@@ -99,7 +99,7 @@ Status BoxRun::Start() {
   ArmWallClock();
   ArmCpuClock();
   WatchMemory();
-  if (box_->meter()) MeterMemory();
+  if (box_->meter()) ArmMeter(kMeterIntervalNearLimit);
   FeedInput();
   return {};
 }
@@ -122,15 +122,16 @@ void BoxRun::SendRequest() {
       wire::EncodeRunRequest(MakeRunRequest(
           request_, nonce_, box_->metered() ? kMeteredDataSlackBytes : kDataSlackBytes)));
   const ssize_t put = ::write(box_->gate.native_handle(), run_frame_.data(), run_frame_.size());
+  if (put < 0 && errno != EAGAIN) return;  // its death follows
   const std::size_t sent = put > 0 ? static_cast<std::size_t>(put) : 0;
-  const bool finished = sent == run_frame_.size() || (put < 0 && errno != EAGAIN);
-  if (finished) {
+  if (sent == run_frame_.size()) {
     run_frame_ = {};
     return;
   }
-  asio::async_write(
-      box_->gate, asio::buffer(run_frame_) + sent,
-      [self = shared_from_this()](const error_code&, std::size_t) { self->run_frame_ = {}; });
+  asio::async_write(box_->gate, asio::buffer(run_frame_) + sent,
+                    [self = shared_from_this()](const error_code& error, std::size_t) {
+                      if (!error) self->run_frame_ = {};
+                    });
 }
 
 // Everything is awaited first and read in the handler, never by the reactor: bytes that it had
@@ -199,7 +200,11 @@ void BoxRun::MeterMemory() {
   const std::uint64_t limit = request_.limits.memory_bytes_max;
   const std::uint64_t used = box_->meter()->Measure(limit);
   if (used > limit) return Kill(KillReason::kMemory);
-  memory_timer_.expires_after(used > limit / 2 ? kMeterIntervalNearLimit : kMeterInterval);
+  ArmMeter(used > limit / 2 ? kMeterIntervalNearLimit : kMeterInterval);
+}
+
+void BoxRun::ArmMeter(std::chrono::milliseconds after) {
+  memory_timer_.expires_after(after);
   memory_timer_.async_wait([self = shared_from_this()](const error_code& error) {
     if (!error && !self->delivered_) self->MeterMemory();
   });

@@ -84,6 +84,7 @@ class BoxRun : public std::enable_shared_from_this<BoxRun> {
   void DrainNow();
   void WatchMemory();
   void MeterMemory();
+  void ArmMeter(std::chrono::milliseconds after);
   void ArmWallClock();
   void ArmCpuClock();
   void FeedInput();
@@ -108,7 +109,7 @@ class BoxRun : public std::enable_shared_from_this<BoxRun> {
   OutputLimiter stdout_limiter_;
   OutputLimiter stderr_limiter_;
   wire::FrameParser parser_;
-  std::string run_frame_;
+  std::string run_frame_;  // empty once it has gone into the gate whole
   BoxReport report_;
   Clock::time_point handed_over_at_;
   bool delivered_ = false;

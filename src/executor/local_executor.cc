@@ -112,6 +112,10 @@ class LocalExecutor final : public Executor {
     };
     handlers.failed = [this, added](const Error& error, std::size_t requests) {
       FailWaiting(*added, error, requests);
+      // Those that had no place yet try for themselves.
+      asio::post(context_, [this, alive = alive_, added] {
+        if (*alive) RunNext(*added);
+      });
     };
     handlers.changed = [this] { ArmChores(); };
     added->pool = std::make_unique<BoxPool>(
@@ -125,6 +129,7 @@ class LocalExecutor final : public Executor {
   Status Open() {
     TRY(lines_.front()->pool->Open());
     ArmChores();
+    if (awake_) ArmIdle(kIdle);
     return {};
   }
 

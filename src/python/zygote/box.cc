@@ -47,9 +47,7 @@ bool HasOwnPids(const sandbox::BoxPlan& plan) {
 [[noreturn]] void BecomePython(const sandbox::BoxPlan& plan, const BoxDescriptors& descriptors,
                                bool rehearse) {
   if (!HasOwnPids(plan)) ::prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
-  PyOS_AfterFork_Child();
-  const PyRef reseeded(PyObject_CallNoArgs(PreludeFunction("after_fork")));
-  if (!reseeded) FailBuild(descriptors.status_fd(), ChildStage::kFork, ECANCELED);
+  if (!AfterFork()) FailBuild(descriptors.status_fd(), ChildStage::kFork, ECANCELED);
   // Our own program, so it needs no lock yet; and nobody answers for refused calls before the gate.
   if (rehearse && !Rehearse()) FailBuild(descriptors.status_fd(), ChildStage::kFork, ECANCELED);
   // Every descriptor we were sent lies above these: the zygote's own occupy the low numbers.

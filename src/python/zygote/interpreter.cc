@@ -141,6 +141,13 @@ Status StartInterpreter(const wire::ZygoteSetup& setup) {
   return {};
 }
 
+Status AfterFork() {
+  PyOS_AfterFork_Child();
+  const PyRef reseeded(PyObject_CallNoArgs(PreludeFunction("after_fork")));
+  if (!reseeded) return PythonFailed("reseeding");
+  return {};
+}
+
 Status FreezeHeap() {
   const PyRef gc(PyImport_ImportModule("gc"));
   const PyRef collected(gc ? PyObject_CallMethod(gc.get(), "collect", nullptr) : nullptr);

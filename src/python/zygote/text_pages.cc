@@ -48,8 +48,8 @@ void MoveTextToHugePages() {
   const std::uintptr_t end = Up(text.end) <= Down(text.next) ? Up(text.end) : Down(text.end);
   if (text.end == 0 || begin >= end) return;
   const std::size_t size = end - begin;
-  void* reserved = ::mmap(nullptr, size + kHugePage, PROT_READ | PROT_WRITE,
-                          MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  void* reserved =
+      ::mmap(nullptr, size + kHugePage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (reserved == MAP_FAILED) return;
   const auto lowest = reinterpret_cast<std::uintptr_t>(reserved);
   void* copy = reinterpret_cast<void*>(Up(lowest));

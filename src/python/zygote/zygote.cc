@@ -73,7 +73,11 @@ Status Warm(const wire::ZygoteSetup& setup) {
     TRY(PutNullOnStdout());
     // Here too, until nothing changes any more: what runs leave behind (caches, specialised
     // bytecode) is then shared, and a box copies fewer pages of it.
-    for (int i = 0; i < kRehearsals; ++i) TRY(Rehearse());
+    for (int i = 0; i < kRehearsals; ++i) {
+      PyOS_BeforeFork();
+      TRY(AfterFork());
+      TRY(Rehearse());
+    }
   }
   TRY(FreezeHeap());
   return RequireSingleThreaded();
