@@ -16,6 +16,7 @@
 #include "base/result.h"
 #include "executor/box.h"
 #include "executor/box_kind.h"
+#include "executor/request.h"
 #include "executor/slot_table.h"
 #include "python/client/box_factory.h"
 #include "python/client/zygote_client.h"
@@ -23,6 +24,11 @@
 #include "sandbox/parent/uid_range.h"
 
 namespace glovebox {
+
+// What of a request's limits its cgroup holds.
+inline sandbox::CgroupLimits GroupLimits(const ExecutionLimits& limits) {
+  return {limits.memory_bytes_max, limits.processes_max, 1.0};
+}
 
 // The boxes of one kind: a zygote that forks them, those that are being born, those that wait.
 //
@@ -103,7 +109,8 @@ class BoxPool {
   const ZygoteLife life_;
   Handlers handlers_;
   std::vector<std::string> tmpfs_;  // of every box, as it names them
-  sandbox::CgroupLimits limits_;
+  // Of boxes to be born: those of the last request, which the next one is likely to have.
+  sandbox::CgroupLimits limits_ = GroupLimits(ExecutionLimits());
   std::shared_ptr<Zygote> current_;  // forks
   std::shared_ptr<Zygote> next_;     // is becoming warm, to be the current one
   std::vector<std::weak_ptr<Zygote>>

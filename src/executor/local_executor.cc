@@ -75,10 +75,6 @@ class LocalExecution final : public Execution, public std::enable_shared_from_th
   }
 };
 
-sandbox::CgroupLimits GroupLimits(const ExecutionLimits& limits) {
-  return {limits.memory_bytes_max, limits.processes_max, 1.0};
-}
-
 class LocalExecutor final : public Executor {
  public:
   LocalExecutor(asio::io_context& context, LocalExecutorOptions options,
@@ -197,7 +193,8 @@ class LocalExecutor final : public Executor {
       return Error(Errc::kInvalidArgument,
                    "no kind of box is called '" + execution.request.kind + "'");
     }
-    if (Waiting() < options_.queue_max) return std::nullopt;
+    // Those that wait for a box to be made, and not for a place, are not in the queue.
+    if (runs_.size() + Waiting() < options_.boxes_max + options_.queue_max) return std::nullopt;
     return Error(Errc::kLimit, "The server is busy: " + std::to_string(options_.boxes_max) +
                                    " requests run (setting `boxes`) and " +
                                    std::to_string(options_.queue_max) +
@@ -271,7 +268,9 @@ class LocalExecutor final : public Executor {
       runs_.erase(std::exchange(execution->run, nullptr));
       box->Kill();
       Finish(execution, SetupFailed(started.error()));
+      return;
     }
+    ArmChores();  // anew: not while this one runs, if it is short
   }
 
   // The box died before it had read the request.

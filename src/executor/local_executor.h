@@ -18,8 +18,8 @@ struct LocalExecutorOptions {
   std::string zygote_program;                 // absolute path of glovebox-python
   std::vector<BoxKind> kinds = {{"python"}};  // at least one; the first is the default
   std::uint32_t boxes_max = 16;    // requests in boxes at once; further ones wait their turn
-  std::uint32_t queue_max = 1024;  // requests that wait; further ones are refused
-  ZygoteLife zygote_life;
+  std::uint32_t queue_max = 1024;  // requests without a place; further ones are refused
+  ZygoteLife zygote_life = {};
   // Whether all warm boxes are made at once, or one of each kind until the first request comes.
   bool fill_at_start = false;
   sandbox::Walls walls = sandbox::Walls::All();
