@@ -71,16 +71,28 @@ RunLimits LimitsOf(const ServeSettings& settings) {
   return limits;
 }
 
+// One client asks one thing after the other: the box it is in, and the one that is made meanwhile.
+std::uint32_t WarmBoxes(const Configuration& configuration) {
+  const auto boxes = static_cast<std::uint32_t>(configuration.settings.warm_boxes);
+  const bool one_client = configuration.settings.transport == "stdio";
+  return one_client && !configuration.given("warm-boxes") ? std::min(boxes, 2u) : boxes;
+}
+
 }  // namespace
 
 Result<std::unique_ptr<PythonService>> PythonService::Create(boost::asio::io_context& context,
                                                              const Configuration& configuration) {
   LocalExecutorOptions options;
   options.zygote_program = TRY(FindZygoteProgram());
-  options.kinds = TRY(BoxKindsOf(configuration.settings));
-  options.boxes_max = static_cast<std::uint32_t>(configuration.settings.boxes_max);
-  options.allow_degraded = configuration.settings.allow_degraded == "true";
-  options.cgroup_parent = configuration.settings.cgroup_parent;
+  const ServeSettings& settings = configuration.settings;
+  options.kinds = TRY(BoxKindsOf(settings));
+  for (BoxKind& kind : options.kinds) kind.warm_boxes = WarmBoxes(configuration);
+  options.boxes_max = static_cast<std::uint32_t>(settings.boxes_max);
+  options.queue_max = static_cast<std::uint32_t>(settings.queue_max);
+  options.zygote_life.boxes_max = static_cast<std::uint32_t>(settings.boxes_per_interpreter);
+  options.fill_at_start = settings.transport == "http";
+  options.allow_degraded = settings.allow_degraded == "true";
+  options.cgroup_parent = settings.cgroup_parent;
   std::vector<std::string> missing;
   options.on_degraded = [&missing](const std::vector<std::string>& walls) { missing = walls; };
   auto boxes = TRY(CreateLocalExecutor(context, std::move(options)));
@@ -105,8 +117,9 @@ PythonService::PythonService(boost::asio::io_context& context, const Configurati
   tools.Add(std::make_unique<ExecuteCodeTool>(
       context.get_executor(), executor_,
       ExecuteCodeOptions{.limits = terms.limits, .offer = terms.offer}));
-  tools.Add(std::make_unique<ValidateCodeTool>(
-      executor_, terms.limits.code_chars_max, LanguagePolicyOf(terms.offer.Default(), terms.offer)));
+  tools.Add(
+      std::make_unique<ValidateCodeTool>(executor_, terms.limits.code_chars_max,
+                                         LanguagePolicyOf(terms.offer.Default(), terms.offer)));
   tools.Add(std::make_unique<SandboxInfoTool>(inventory_, terms));
   tools.Add(std::make_unique<ListCapabilitiesTool>(terms.limits, terms.offer, missing_walls_));
   tools.Add(std::make_unique<RunPythonCodeTool>(

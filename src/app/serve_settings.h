@@ -43,6 +43,10 @@ struct ServeSettings {
   std::uint64_t output_chars_max = 0;
   std::uint64_t code_chars_max = 0;
   std::uint64_t boxes_max = 0;
+  std::uint64_t queue_max = 0;
+
+  std::uint64_t warm_boxes = 0;
+  std::uint64_t boxes_per_interpreter = 0;
 
   std::string allow_degraded;  // "false", "true"
   std::string cgroup_parent;   // may be empty

@@ -286,6 +286,43 @@ std::vector<Setting> Limits() {
        .minimum = 1,
        .maximum = 1024,
        .description = "Runs at the same time; further ones wait their turn."},
+      {.name = "queue",
+       .variables = {"SANDBOX_MAX_QUEUE"},
+       .key = "limits.queue",
+       .target = &Settings::queue_max,
+       .default_text = "256",
+       .minimum = 0,
+       .maximum = 100'000,
+       .description = "Runs that wait their turn; further ones are refused."},
+  };
+}
+
+std::vector<Setting> Pool() {
+  return {
+      {.name = "warm-boxes",
+       .variables = {"SANDBOX_WARM_BOXES"},
+       .key = "pool.warm_boxes",
+       .target = &Settings::warm_boxes,
+       .default_text = "8",
+       .minimum = 0,
+       .maximum = 1024,
+       .description =
+           "Boxes of each kind that are kept locked and waiting for a request, about 1 MB of "
+           "memory "
+           "each; 0 makes every box when its request comes. One waits until the first request, and "
+           "after two minutes without one; on standard input and output no more than two, unless "
+           "this is given."},
+      {.name = "boxes-per-interpreter",
+       .variables = {"SANDBOX_BOXES_PER_INTERPRETER"},
+       .key = "pool.boxes_per_interpreter",
+       .target = &Settings::boxes_per_interpreter,
+       .default_text = "1000",
+       .minimum = 1,
+       .maximum = 1'000'000,
+       .description =
+           "Boxes that are forked from one warm interpreter, and so share its address layout and "
+           "hash seed, before the next one takes over; 1 starts a fresh interpreter for every "
+           "box."},
   };
 }
 
@@ -345,7 +382,7 @@ std::vector<Setting> Fairness() {
 std::vector<Setting> Concatenate() {
   std::vector<Setting> all;
   for (std::vector<Setting> part :
-       {General(), Http(), Profiles(), Packages(), Limits(), Host(), Fairness()}) {
+       {General(), Http(), Profiles(), Packages(), Limits(), Pool(), Host(), Fairness()}) {
     std::move(part.begin(), part.end(), std::back_inserter(all));
   }
   return all;

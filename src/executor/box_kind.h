@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -23,6 +24,12 @@ struct BoxKind {
   std::vector<FolderGrant> folders = {};
   // Kept locked and waiting; 0: made when asked for.
   std::uint32_t warm_boxes = 0;
+};
+
+// When a zygote makes room for the next, so that address layout and hash seed do not live for ever.
+struct ZygoteLife {
+  std::uint32_t boxes_max = 1000;  // 1: a fresh interpreter for every box
+  std::chrono::seconds age_max = std::chrono::minutes(30);
 };
 
 }  // namespace glovebox

@@ -73,9 +73,6 @@ void JudgeKill(const BoxReport& report, const ExecutionRequest& request, Outcome
       Set(outcome, ExecutionStatus::kFailed,
           "The code wrote to the box's own channel; its result cannot be told from a forgery");
       return;
-    case KillReason::kBirth:
-      Set(outcome, ExecutionStatus::kSetupFailed, "The box was not ready in time");
-      return;
     case KillReason::kCancelled:
       Set(outcome, ExecutionStatus::kCancelled, "The execution was cancelled");
       return;
@@ -151,16 +148,13 @@ void JudgeWaitStatus(int wait_status, Outcome& outcome) {
 // The first that holds is the one that is told.
 void JudgeEnding(const BoxReport& report, const ExecutionRequest& request, Outcome& outcome) {
   if (report.killed == KillReason::kCancelled) return JudgeKill(report, request, outcome);
-  if (report.setup_error) {
-    return Set(outcome, ExecutionStatus::kSetupFailed, report.setup_error->message());
-  }
   // Whichever of its processes was killed: what the others then did is no result.
   const bool killed_by_memory = report.usage && report.usage->oom_kills > 0;
   if (killed_by_memory) return JudgeMemory(request, outcome);
   if (report.killed != KillReason::kNone) return JudgeKill(report, request, outcome);
   if (report.result) return JudgeResult(*report.result, outcome);
   if (report.wait_status) return JudgeWaitStatus(*report.wait_status, outcome);
-  Set(outcome, report.handed_over ? ExecutionStatus::kFailed : ExecutionStatus::kSetupFailed,
+  Set(outcome, ExecutionStatus::kFailed,
       "The box died with the Python process it came from (glovebox-python)");
 }
 

@@ -14,11 +14,7 @@ using testing::HasSubstr;
 constexpr int Signalled(int signal) { return signal; }
 constexpr int Exited(int code) { return code << 8; }
 
-BoxReport Running() {
-  BoxReport report;
-  report.handed_over = true;
-  return report;
-}
+BoxReport Running() { return {}; }
 
 BoxReport WithResult(wire::Ending ending, int exit_code) {
   BoxReport report = Running();
@@ -131,9 +127,9 @@ TEST(JudgeTest, RefusedForksAreNamed) {
 }
 
 TEST(JudgeTest, CancellingWinsOverEverything) {
-  BoxReport report;
+  BoxReport report = Running();
   report.killed = KillReason::kCancelled;
-  report.setup_error = Error(Errc::kInternal, "x");
+  report.usage = sandbox::CgroupUsage{.oom_kills = 1};
   EXPECT_EQ(Judge(report, {}).status, ExecutionStatus::kCancelled);
 }
 
@@ -143,13 +139,10 @@ TEST(JudgeTest, AForgeryIsAFailure) {
   EXPECT_EQ(Judge(report, {}).status, ExecutionStatus::kFailed);
 }
 
-TEST(JudgeTest, ABoxThatNeverWasIsSetupFailed) {
-  BoxReport report;
-  report.setup_error = Error(Errc::kUnsupported, "no Landlock");
-  const Outcome outcome = Judge(report, {});
-  EXPECT_EQ(outcome.status, ExecutionStatus::kSetupFailed);
-  EXPECT_EQ(outcome.message, "no Landlock");
-  EXPECT_EQ(Judge({}, {}).status, ExecutionStatus::kSetupFailed);
+TEST(JudgeTest, ABoxThatDiedWithItsZygoteHasFailed) {
+  const Outcome outcome = Judge(Running(), {});
+  EXPECT_EQ(outcome.status, ExecutionStatus::kFailed);
+  EXPECT_THAT(outcome.message, HasSubstr("glovebox-python"));
 }
 
 }  // namespace

@@ -3,21 +3,23 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <deque>
-#include <map>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include <boost/asio/post.hpp>
+#include <boost/asio/steady_timer.hpp>
 
+#include "executor/box_pool.h"
 #include "executor/box_run.h"
 #include "executor/execution_id.h"
 #include "executor/host_share.h"
+#include "executor/slot_table.h"
 #include "python/client/box_factory.h"
-#include "python/client/zygote_client.h"
 #include "sandbox/parent/call_watcher.h"
-#include "sandbox/parent/cgroup.h"
 
 namespace glovebox {
 namespace {
@@ -26,14 +28,21 @@ namespace asio = boost::asio;
 using Clock = std::chrono::steady_clock;
 using sandbox::Wall;
 
-// Boxes of one kind, all forked from one zygote, and the requests that wait for one.
-struct Workshop {
-  std::string name;
-  python::BoxFactory factory;
-  std::vector<std::string> tmpfs;  // of every box, as it names them
-  std::unique_ptr<python::ZygoteClient> zygote;
-  bool ready = false;
-  std::deque<std::shared_ptr<class LocalExecution>> waiting;
+// Used boxes are cleared away and new ones made when no request has come or ended for so long: the
+// answer goes first, and so does a client that asks again at once.
+constexpr auto kQuiet = std::chrono::microseconds(500);
+// But not later than this, so that a client that never rests does not run out of boxes.
+constexpr std::size_t kParkedMax = 4;
+constexpr auto kIdle = std::chrono::minutes(2);  // then one waiting box of each kind is enough
+constexpr std::size_t kDyingMax = 32;            // boxes whose processes take their time to end
+constexpr int kHandOversMax = 3;  // of one request, to boxes that died before reading
+
+class LocalExecution;
+
+// A kind of box and the requests that wait for one.
+struct Line {
+  std::unique_ptr<BoxPool> pool;
+  std::deque<std::shared_ptr<LocalExecution>> waiting;
 };
 
 // One request on its way: waiting, or in a box.
@@ -42,15 +51,16 @@ class LocalExecution final : public Execution, public std::enable_shared_from_th
   ExecutionRequest request;
   ExecutionObserver* observer = nullptr;
   Executor::DoneHandler done;
-  Workshop* workshop = nullptr;
+  Line* line = nullptr;
   Clock::time_point arrived = Clock::now();
-  bool retried = false;
+  int hand_overs = 0;
   std::shared_ptr<BoxRun> run;     // once it has a box
   std::function<void()> withdraw;  // while it waits
 
   void Cancel() override {
     if (run != nullptr) {
-      run->Cancel();
+      const std::shared_ptr<BoxRun> running = run;
+      running->Cancel();
     } else if (withdraw) {
       std::exchange(withdraw, nullptr)();
     }
@@ -59,24 +69,53 @@ class LocalExecution final : public Execution, public std::enable_shared_from_th
 
 class LocalExecutor final : public Executor {
  public:
-  LocalExecutor(asio::io_context& context, LocalExecutorOptions options,
-                std::vector<std::unique_ptr<Workshop>> workshops, HostShare host,
+  LocalExecutor(asio::io_context& context, LocalExecutorOptions options, HostShare host,
                 std::unique_ptr<sandbox::CallWatcher> watcher)
       : context_(context),
         options_(std::move(options)),
         host_(std::move(host)),
         watcher_(std::move(watcher)),
-        workshops_(std::move(workshops)) {}
+        slots_(host_, SlotsMax(options_)),
+        chore_timer_(context),
+        idle_timer_(context),
+        awake_(options_.fill_at_start) {}
 
   ~LocalExecutor() override {
     *alive_ = false;
-    for (const auto& [slot, run] : runs_) run->Abandon();
-    // The zygotes' death ends every box; only then can their cgroups be removed.
-    for (const auto& workshop : workshops_) workshop->zygote.reset();
+    for (const std::shared_ptr<BoxRun>& run : runs_) run->Abandon();
+    lines_.clear();
   }
 
-  // Of the kind that most requests are for. The others get theirs with their first request.
-  Status StartFirstZygote() { return StartZygote(*workshops_.front()); }
+  void AddKind(BoxKind kind, python::BoxFactory factory) {
+    auto line = std::make_unique<Line>();
+    Line* added = line.get();
+    BoxPool::Handlers handlers;
+    handlers.waiting = [this, added] {
+      RunNext(*added);
+      ArmChores();
+    };
+    handlers.failed = [this, added](const Error& error, std::size_t requests) {
+      FailWaiting(*added, error, requests);
+      // Those that had no place yet try for themselves.
+      asio::post(context_, [this, alive = alive_, added] {
+        if (*alive) RunNext(*added);
+      });
+    };
+    handlers.changed = [this] { ArmChores(); };
+    added->pool = std::make_unique<BoxPool>(BoxPool::Means{context_, slots_, host_, watcher_.get()},
+                                            std::move(kind), std::move(factory),
+                                            options_.zygote_life, std::move(handlers));
+    turns_.push_back(added);
+    lines_.push_back(std::move(line));
+  }
+
+  // The first kind's zygote starts at once; those of the others when a box of theirs is due.
+  Status Open() {
+    TRY(lines_.front()->pool->Open());
+    ArmChores();
+    if (awake_) ArmIdle(kIdle);
+    return {};
+  }
 
   std::shared_ptr<Execution> Start(ExecutionRequest request, ExecutionObserver* observer,
                                    DoneHandler done) override {
@@ -84,52 +123,30 @@ class LocalExecutor final : public Executor {
     execution->request = std::move(request);
     execution->observer = observer;
     execution->done = std::move(done);
-    execution->workshop = FindWorkshop(execution->request.kind);
-    if (execution->workshop == nullptr) {
-      Finish(execution,
-             SetupFailed(Error(Errc::kInvalidArgument,
-                               "no kind of box is called '" + execution->request.kind + "'")));
+    execution->line = FindLine(execution->request.kind);
+    if (const std::optional<Error> refusal = Refusal(*execution)) {
+      Finish(execution, SetupFailed(*refusal));
       return execution;
     }
     execution->withdraw = [this, weak = std::weak_ptr(execution), alive = alive_] {
       const std::shared_ptr<LocalExecution> waiting_one = weak.lock();
       if (!*alive || waiting_one == nullptr) return;
-      std::erase(waiting_one->workshop->waiting, waiting_one);
+      std::erase(waiting_one->line->waiting, waiting_one);
       Finish(waiting_one, CancelledOutcome());
     };
-    execution->workshop->waiting.push_back(execution);
-    asio::post(context_, [this, alive = alive_] {
-      if (*alive) RunNext();
-    });
+    WakeUp();
+    execution->line->waiting.push_back(execution);
+    RunNext(*execution->line);
     return execution;
   }
 
-  ExecutorLoad load() const override {
-    std::size_t waiting = 0;
-    for (const auto& workshop : workshops_) waiting += workshop->waiting.size();
-    return {slots_in_use_, waiting};
-  }
+  ExecutorLoad load() const override { return {runs_.size() + parked_.size(), Waiting()}; }
 
  private:
-  Workshop* FindWorkshop(const std::string& kind) {
-    if (kind.empty()) return workshops_.front().get();
-    for (const auto& workshop : workshops_) {
-      if (workshop->name == kind) return workshop.get();
-    }
-    return nullptr;
-  }
-
-  Status StartZygote(Workshop& workshop) {
-    workshop.ready = false;
-    sandbox::SpawnRequest spawn = workshop.factory.ZygoteSpawn(host_.uids());
-    spawn.cgroup_file = host_.zygote_cgroup_file();
-    Result<std::unique_ptr<python::ZygoteClient>> zygote = python::ZygoteClient::Start(
-        context_, std::move(spawn), workshop.factory.setup(),
-        [this, &workshop](Status ready) { OnZygoteReady(workshop, std::move(ready)); },
-        [this, &workshop] { OnZygoteDeath(workshop); });
-    if (!zygote) return std::move(zygote).error();
-    workshop.zygote = std::move(*zygote);
-    return {};
+  static std::size_t SlotsMax(const LocalExecutorOptions& options) {
+    std::size_t slots = options.boxes_max + kParkedMax + kDyingMax;
+    for (const BoxKind& kind : options.kinds) slots += 2 * std::size_t{kind.warm_boxes};
+    return slots;
   }
 
   static Outcome CancelledOutcome() {
@@ -145,6 +162,33 @@ class LocalExecutor final : public Executor {
     return outcome;
   }
 
+  Line* FindLine(const std::string& kind) {
+    if (kind.empty()) return lines_.front().get();
+    for (const auto& line : lines_) {
+      if (line->pool->name() == kind) return line.get();
+    }
+    return nullptr;
+  }
+
+  std::size_t Waiting() const {
+    std::size_t waiting = 0;
+    for (const auto& line : lines_) waiting += line->waiting.size();
+    return waiting;
+  }
+
+  std::optional<Error> Refusal(const LocalExecution& execution) const {
+    if (execution.line == nullptr) {
+      return Error(Errc::kInvalidArgument,
+                   "no kind of box is called '" + execution.request.kind + "'");
+    }
+    // Those that wait for a box to be made, and not for a place, are not in the queue.
+    if (runs_.size() + Waiting() < options_.boxes_max + options_.queue_max) return std::nullopt;
+    return Error(Errc::kLimit, "The server is busy: " + std::to_string(options_.boxes_max) +
+                                   " requests run (setting `boxes`) and " +
+                                   std::to_string(options_.queue_max) +
+                                   " wait for their turn (setting `queue`); try again later");
+  }
+
   // Never from inside Start or Cancel.
   void Finish(const std::shared_ptr<LocalExecution>& execution, Outcome outcome) {
     asio::post(context_, [this, alive = alive_, execution, outcome = std::move(outcome)]() mutable {
@@ -154,10 +198,10 @@ class LocalExecutor final : public Executor {
 
   void Deliver(const std::shared_ptr<LocalExecution>& execution, Outcome outcome) {
     outcome.execution_id = NewExecutionId();
-    // Everything before hand-over: the wait for a place and the birth of the box.
+    // Everything before hand-over: the wait for a place and, if none waited, the birth of the box.
     const std::chrono::duration<double> total = Clock::now() - execution->arrived;
     outcome.queue_seconds = total.count() - outcome.wall_seconds;
-    const std::vector<std::string>& missing = workshops_.front()->factory.missing();
+    const std::vector<std::string>& missing = lines_.front()->pool->missing();
     outcome.missing_walls.insert(outcome.missing_walls.begin(), missing.begin(), missing.end());
     outcome.missing_walls.insert(outcome.missing_walls.begin(), host_.missing().begin(),
                                  host_.missing().end());
@@ -166,131 +210,122 @@ class LocalExecutor final : public Executor {
     if (done) done(std::move(outcome));
   }
 
-  void OnZygoteReady(Workshop& workshop, Status ready) {
-    if (ready) {
-      workshop.ready = true;
-      RunNext();
-      return;
+  void FailWaiting(Line& line, const Error& error, std::size_t requests) {
+    for (; requests > 0 && !line.waiting.empty(); --requests) {
+      Finish(line.waiting.front(), SetupFailed(error));
+      line.waiting.pop_front();
     }
-    FailWaiting(workshop, std::move(ready).error().Within("starting Python"));
-  }
-
-  void FailWaiting(Workshop& workshop, const Error& error) {
-    const auto waiting = std::exchange(workshop.waiting, {});
-    for (const auto& execution : waiting) Finish(execution, SetupFailed(error));
-  }
-
-  // Its boxes died with it and report so themselves. The next request starts a new one.
-  void OnZygoteDeath(Workshop& workshop) {
-    workshop.ready = false;
-    asio::post(context_, [this, &workshop, alive = alive_] {
-      if (!*alive) return;
-      workshop.zygote.reset();
-      RunNext();
-    });
   }
 
   void RunNext() {
-    for (const auto& workshop : workshops_) RunNext(*workshop);
+    // Another one first each time, so that a busy kind does not starve the others.
+    std::rotate(turns_.begin(), turns_.begin() + 1, turns_.end());
+    for (Line* line : turns_) RunNext(*line);
   }
 
-  void RunNext(Workshop& workshop) {
-    if (workshop.zygote == nullptr && !workshop.waiting.empty()) {
-      if (Status started = StartZygote(workshop); !started) FailWaiting(workshop, started.error());
+  void RunNext(Line& line) {
+    while (!line.waiting.empty() && runs_.size() < options_.boxes_max) {
+      std::shared_ptr<Box> box = line.pool->Take();
+      if (box == nullptr) break;
+      const std::shared_ptr<LocalExecution> execution = std::move(line.waiting.front());
+      line.waiting.pop_front();
+      RunIn(std::move(box), execution);
     }
-    while (workshop.ready && !workshop.waiting.empty() && slots_in_use_ < options_.boxes_max) {
-      const std::shared_ptr<LocalExecution> execution = workshop.waiting.front();
-      workshop.waiting.pop_front();
-      if (Status started = RunInBox(execution); !started) {
-        Finish(execution, SetupFailed(started.error()));
-      }
-    }
+    if (line.waiting.empty()) return;
+    const std::size_t places =
+        options_.boxes_max - std::min<std::size_t>(runs_.size(), options_.boxes_max);
+    line.pool->Want(std::min(line.waiting.size(), places),
+                    GroupLimits(line.waiting.front()->request.limits));
   }
 
-  Result<BoxPlace*> TakeSlot() {
-    if (free_slots_.empty()) {
-      const auto number = static_cast<std::uint32_t>(slots_.size() + 1);
-      auto slot = std::make_unique<BoxPlace>(TRY(host_.MakePlace(number)));
-      free_slots_.push_back(slot.get());
-      slots_.push_back(std::move(slot));
-    }
-    // The one that has rested longest: its last box is the most thoroughly gone.
-    BoxPlace* slot = free_slots_.front();
-    free_slots_.pop_front();
-    ++slots_in_use_;
-    return slot;
-  }
-
-  void ReturnSlot(BoxPlace* slot) {
-    --slots_in_use_;
-    free_slots_.push_back(slot);
-    RunNext();
-  }
-
-  // Tier B: the limit is to hold, and no cgroup holds it.
-  const std::vector<std::string>* MeteredTmpfs(const Workshop& workshop) const {
-    return host_.metered() ? &workshop.tmpfs : nullptr;
-  }
-
-  Status PreparePlace(BoxPlace& place, ExecutionRequest& request) {
-    const ExecutionLimits& limits = request.limits;
-    if (place.cgroup) {
-      TRY(place.cgroup->Prepare({limits.memory_bytes_max, limits.processes_max, 1.0}));
-    }
-    TRY(host_.Refresh(place));
-    const auto added = host_.Environment(place);
-    request.environment.insert(request.environment.begin(), added.begin(), added.end());
-    return {};
-  }
-
-  Status RunInBox(const std::shared_ptr<LocalExecution>& execution) {
-    Workshop& workshop = *execution->workshop;
-    BoxChannels channels = TRY(BoxChannels::Make());
-    BoxPlace* slot = TRY(TakeSlot());
-    sandbox::CgroupSlot* cgroup = slot->cgroup ? &*slot->cgroup : nullptr;
-    if (Status prepared = PreparePlace(*slot, execution->request); !prepared) {
-      ReturnSlot(slot);
-      return prepared;
-    }
-    const std::vector<int> box_fds =
-        channels.box.List(cgroup != nullptr ? cgroup->join_fds() : std::vector<int>());
+  void RunIn(std::shared_ptr<Box> box, const std::shared_ptr<LocalExecution>& execution) {
+    ++execution->hand_overs;
     // Neither handler outlives us: the destructor abandons every run.
     BoxRun::Handlers handlers;
-    handlers.done = [this, execution](Outcome outcome) {
-      execution->run = nullptr;
+    handlers.done = [this, execution, box](Outcome outcome) {
+      runs_.erase(std::exchange(execution->run, nullptr));
+      parked_.push_back(box);
       Deliver(execution, std::move(outcome));
+      RunNext();
+      ArmChores();
     };
-    handlers.gone = [this, slot] {
-      runs_.erase(slot);
-      ReturnSlot(slot);
-    };
-    execution->run = std::make_shared<BoxRun>(
-        context_, std::move(execution->request), std::move(channels.server),
-        BoxRun::Means{cgroup, watcher_.get(), MeteredTmpfs(workshop),
-                      slot->folder.empty() ? nullptr : &slot->folder},
-        execution->observer, std::move(handlers));
-    runs_.emplace(slot, execution->run);
-    execution->run->Begin();
-    workshop.zygote->SpawnBox(
-        {host_.BoxUid(*slot), box_fds, cgroup != nullptr ? cgroup->birth_fd() : -1,
-         host_.BoxCpu(*slot), slot->folder},
-        [this, execution, run = execution->run, slot](Result<UniqueFd> pidfd) {
-          if (pidfd || !Retry(execution, *run, slot)) run->OnBorn(std::move(pidfd));
-        });
-    return {};
+    handlers.unread = [this, execution] { Again(execution); };
+    execution->run = std::make_shared<BoxRun>(context_, box, std::move(execution->request),
+                                              execution->observer, std::move(handlers));
+    runs_.insert(execution->run);
+    if (Status started = execution->run->Start(); !started) {
+      execution->run->Abandon();
+      runs_.erase(std::exchange(execution->run, nullptr));
+      box->Kill();
+      Finish(execution, SetupFailed(started.error()));
+      return;
+    }
+    ArmChores();  // anew: not while this one runs, if it is short
   }
 
-  // A request whose box was never born, because the zygote died first, gets another one, once.
-  bool Retry(const std::shared_ptr<LocalExecution>& execution, BoxRun& run, BoxPlace* slot) {
-    if (execution->workshop->ready || execution->retried || run.over()) return false;
-    execution->retried = true;
-    execution->request = run.TakeRequest();
-    run.Abandon();
-    execution->run = nullptr;
-    execution->workshop->waiting.push_front(execution);
-    runs_.erase(slot);
-    ReturnSlot(slot);
-    return true;
+  // The box died before it had read the request.
+  void Again(const std::shared_ptr<LocalExecution>& execution) {
+    const std::shared_ptr<BoxRun> run = std::exchange(execution->run, nullptr);
+    runs_.erase(run);
+    if (execution->hand_overs >= kHandOversMax) {
+      return Finish(execution,
+                    SetupFailed(Error(Errc::kSystem, "Box after box died while waiting")));
+    }
+    execution->request = run->TakeRequest();
+    execution->line->waiting.push_front(execution);
+    RunNext(*execution->line);
+  }
+
+  // --- what can wait: clearing away and filling up -----------------------------------------------
+
+  std::size_t Target(const BoxPool& pool) const {
+    return awake_ ? pool.warm_boxes() : std::min<std::size_t>(pool.warm_boxes(), 1);
+  }
+
+  bool Urgent() const {
+    if (parked_.size() >= kParkedMax) return true;
+    return std::any_of(lines_.begin(), lines_.end(), [&](const auto& line) {
+      return 2 * line->pool->waiting() < Target(*line->pool);
+    });
+  }
+
+  // Called whenever something happened; chores begin when nothing has for a while, or are urgent.
+  void ArmChores() {
+    if (Urgent()) {
+      if (std::exchange(chores_posted_, true)) return;
+      asio::post(context_, [this, alive = alive_] {
+        if (*alive) DoChores();
+      });
+      return;
+    }
+    chore_timer_.expires_after(kQuiet);
+    chore_timer_.async_wait([this, alive = alive_](const boost::system::error_code& error) {
+      if (*alive && !error) DoChores();
+    });
+  }
+
+  void DoChores() {
+    chores_posted_ = false;
+    for (const std::shared_ptr<Box>& box : std::exchange(parked_, {})) box->Kill();
+    for (const auto& line : lines_) line->pool->Refill(Target(*line->pool));
+  }
+
+  // A request came: the waiting boxes are worth their memory again, for a while.
+  void WakeUp() {
+    last_request_ = Clock::now();
+    if (!std::exchange(awake_, true) || !idle_armed_) ArmIdle(kIdle);
+  }
+
+  void ArmIdle(Clock::duration after) {
+    idle_armed_ = true;
+    idle_timer_.expires_after(after);
+    idle_timer_.async_wait([this, alive = alive_](const boost::system::error_code& error) {
+      if (!*alive || error) return;
+      const Clock::duration rested = Clock::now() - last_request_;
+      if (rested < kIdle) return ArmIdle(kIdle - rested);
+      idle_armed_ = awake_ = false;
+      DoChores();
+    });
   }
 
   asio::io_context& context_;
@@ -298,11 +333,17 @@ class LocalExecutor final : public Executor {
   // Declared in the order in which they are taken; given back the other way round.
   HostShare host_;
   std::unique_ptr<sandbox::CallWatcher> watcher_;  // null without the seccomp wall
-  std::vector<std::unique_ptr<BoxPlace>> slots_;
-  std::deque<BoxPlace*> free_slots_;
-  std::uint32_t slots_in_use_ = 0;
-  std::vector<std::unique_ptr<Workshop>> workshops_;            // at least one
-  std::map<BoxPlace*, std::shared_ptr<BoxRun>> runs_;           // every box that is not gone
+  SlotTable slots_;
+  std::vector<std::unique_ptr<Line>> lines_;  // at least one
+  std::vector<Line*> turns_;                  // the same, in the order of their turns
+  std::set<std::shared_ptr<BoxRun>> runs_;
+  std::vector<std::shared_ptr<Box>> parked_;  // used, with their answers sent; to be ended
+  asio::steady_timer chore_timer_;
+  asio::steady_timer idle_timer_;
+  Clock::time_point last_request_ = Clock::now();
+  bool awake_;  // requests have come lately
+  bool idle_armed_ = false;
+  bool chores_posted_ = false;
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);  // for handlers that outlive us
 };
 
@@ -317,18 +358,6 @@ Status CheckWritable(const FolderGrant& folder) {
           ", and have uids of their own: give others the right to write there (chmod o+w)");
 }
 
-Result<std::unique_ptr<Workshop>> MakeWorkshop(const LocalExecutorOptions& options,
-                                               const BoxKind& kind, const HostShare& host) {
-  auto factory = python::BoxFactory::Prepare(options.zygote_program,
-                                             {kind.preimports, kind.module_paths, kind.folders},
-                                             host.walls(), {host.mode(), !host.metered()});
-  if (!factory) return std::move(factory).error().Within("boxes of kind '" + kind.name + "'");
-  std::vector<std::string> tmpfs;
-  for (const wire::TmpfsSetup& item : factory->setup().tmpfs) tmpfs.push_back(item.path);
-  return std::unique_ptr<Workshop>(
-      new Workshop{kind.name, std::move(*factory), std::move(tmpfs), nullptr, false, {}});
-}
-
 }  // namespace
 
 Result<std::unique_ptr<Executor>> CreateLocalExecutor(asio::io_context& context,
@@ -337,17 +366,26 @@ Result<std::unique_ptr<Executor>> CreateLocalExecutor(asio::io_context& context,
   HostShare host =
       TRY(HostShare::Take({options.walls, options.allow_degraded, options.cgroup_parent}));
   if (options.on_degraded && host.mode().degraded()) options.on_degraded(host.missing());
-  std::vector<std::unique_ptr<Workshop>> workshops;
+  std::vector<python::BoxFactory> factories;
   for (const BoxKind& kind : options.kinds) {
-    workshops.push_back(TRY(MakeWorkshop(options, kind, host)));
+    auto factory = python::BoxFactory::Prepare(
+        options.zygote_program,
+        {kind.preimports, kind.module_paths, kind.folders, kind.warm_boxes > 0}, host.walls(),
+        {host.mode(), !host.metered()});
+    if (!factory) return std::move(factory).error().Within("boxes of kind '" + kind.name + "'");
+    factories.push_back(std::move(*factory));
     if (!host.mode().own_uids()) continue;
     for (const FolderGrant& folder : kind.folders) TRY(CheckWritable(folder));
   }
   std::unique_ptr<sandbox::CallWatcher> watcher;
   if (options.walls.stands(Wall::kSeccomp)) watcher = TRY(sandbox::CallWatcher::Start());
-  auto executor = std::make_unique<LocalExecutor>(context, std::move(options), std::move(workshops),
-                                                  std::move(host), std::move(watcher));
-  TRY(executor->StartFirstZygote());
+  const std::vector<BoxKind> kinds = options.kinds;
+  auto executor = std::make_unique<LocalExecutor>(context, std::move(options), std::move(host),
+                                                  std::move(watcher));
+  for (std::size_t i = 0; i < kinds.size(); ++i) {
+    executor->AddKind(kinds[i], std::move(factories[i]));
+  }
+  TRY(executor->Open());
   return std::unique_ptr<Executor>(std::move(executor));
 }
 

@@ -18,7 +18,11 @@ namespace glovebox {
 struct LocalExecutorOptions {
   std::string zygote_program;                 // absolute path of glovebox-python
   std::vector<BoxKind> kinds = {{"python"}};  // at least one; the first is the default
-  std::uint32_t boxes_max = 16;  // requests in boxes at once; further ones wait their turn
+  std::uint32_t boxes_max = 16;    // requests in boxes at once; further ones wait their turn
+  std::uint32_t queue_max = 1024;  // requests without a place; further ones are refused
+  ZygoteLife zygote_life = {};
+  // Whether all warm boxes are made at once, or one of each kind until the first request comes.
+  bool fill_at_start = false;
   // Boxes that are weaker than promised where the host can do no better: every outcome then says
   // what is missing. Without it such a host is refused.
   bool allow_degraded = false;

@@ -37,6 +37,8 @@ int Serve(const char* zygote_program) {
   boost::asio::io_context context;
   glovebox::LocalExecutorOptions options;
   options.zygote_program = zygote_program;
+  options.kinds = {{.name = "python", .warm_boxes = 4}};  // some wait, some run, some are born
+  options.fill_at_start = true;
   auto executor = glovebox::CreateLocalExecutor(context, options);
   if (!executor.ok()) {
     std::fprintf(stderr, "isolation_server: %s\n", executor.error().message().c_str());

@@ -18,7 +18,7 @@ namespace {
 
 using sandbox::Walls;
 
-constexpr int kKills = 20;
+constexpr int kKills = 45;
 constexpr int kDeathMs = 2'000;
 
 struct Server {

@@ -114,6 +114,7 @@ Result<BoxFactory> BoxFactory::Prepare(const std::string& zygote_program,
   setup.stdlib = sandbox::PythonStdlib();
   setup.module_paths = ModulePaths(factory.policy_, contents);
   setup.preimports = contents.preimports;
+  setup.rehearse = contents.rehearse;
   setup.work_folder = "/work";
   setup.host_name = "box";
   for (const policy::TmpfsItem& item : factory.policy_.tmpfs) {

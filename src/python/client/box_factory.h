@@ -21,6 +21,7 @@ struct BoxContents {
   std::vector<std::string> preimports;
   std::vector<std::string> module_paths;  // of the host, read-only, on sys.path
   std::vector<policy::FolderGrant> folders;
+  bool rehearse = false;  // see wire::SpawnBox
 };
 
 // How the host holds every box, and whether a cgroup counts its memory.

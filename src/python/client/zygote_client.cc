@@ -1,6 +1,7 @@
 #include "python/client/zygote_client.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/socket.h>
 
 #include <array>
@@ -65,6 +66,7 @@ ZygoteClient::ZygoteClient(asio::io_context& context, sandbox::Process process, 
     : context_(context),
       process_(std::move(process)),
       socket_(context, socket.release()),
+      death_(context),
       error_output_(std::move(error_output)),
       on_ready_(std::move(on_ready)),
       on_death_(std::move(on_death)) {
@@ -73,9 +75,29 @@ ZygoteClient::ZygoteClient(asio::io_context& context, sandbox::Process process, 
 
 ZygoteClient::~ZygoteClient() { *alive_ = false; }
 
+// It ends when its socket is closed; our handler, which owns the client, reaps it then.
+void ZygoteClient::Retire(std::unique_ptr<ZygoteClient> client) {
+  if (client == nullptr) return;
+  *client->alive_ = false;
+  client->alive_ = std::make_shared<bool>(true);
+  boost::system::error_code ignored;
+  client->socket_.close(ignored);
+  client->death_.assign(::fcntl(client->process_.pidfd(), F_DUPFD_CLOEXEC, 3), ignored);
+  ZygoteClient* retired = client.get();
+  retired->death_.async_wait(
+      asio::posix::stream_descriptor::wait_read,
+      [client = std::move(client)](const boost::system::error_code&) mutable { client.reset(); });
+}
+
+bool ZygoteClient::ended() const {
+  pollfd watched = {process_.pidfd(), POLLIN, 0};
+  return ::poll(&watched, 1, 0) > 0;
+}
+
 void ZygoteClient::SpawnBox(BoxOrder order, BornHandler on_born) {
   const std::uint64_t box_id = next_box_id_++;
-  const wire::SpawnBox message{box_id, order.uid, order.birth_fd >= 0, order.cpu, order.folder};
+  const wire::SpawnBox message{box_id,         order.uid, order.birth_fd >= 0,
+                               order.rehearse, order.cpu, order.folder};
   if (message.into_cgroup) order.fds.push_back(order.birth_fd);
   const int error =
       dead_ ? EPIPE

@@ -41,11 +41,19 @@ class ZygoteClient {
   ZygoteClient(const ZygoteClient&) = delete;
   ZygoteClient& operator=(const ZygoteClient&) = delete;
 
-  // One box. `fds`: see wire::SpawnBox. They stay the caller's.
+  // Lets a zygote whose last box is gone end by itself, without waiting for that here. Null is
+  // fine.
+  static void Retire(std::unique_ptr<ZygoteClient> client);
+
+  // Whether the process is dead, as the kernel sees it, also before `on_death` was called.
+  bool ended() const;
+
+  // One box. `fds`, `rehearse`: see wire::SpawnBox. The descriptors stay the caller's.
   struct BoxOrder {
     std::uint32_t uid = 0;
     std::vector<int> fds;
-    int birth_fd = -1;      // the v2 cgroup the box is born into, -1 for none
+    int birth_fd = -1;  // the v2 cgroup the box is born into, -1 for none
+    bool rehearse = false;
     std::int32_t cpu = -1;  // the one it may use; -1: all
     std::string folder;     // what it may write where it has no mounts
   };
@@ -63,6 +71,7 @@ class ZygoteClient {
   boost::asio::io_context& context_;
   sandbox::Process process_;
   boost::asio::posix::stream_descriptor socket_;
+  boost::asio::posix::stream_descriptor death_;  // open once retired
   UniqueFd error_output_;
   ReadyHandler on_ready_;
   std::function<void()> on_death_;

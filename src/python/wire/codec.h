@@ -23,6 +23,7 @@ class Writer {
     std::memcpy(bytes, &value, sizeof(T));
     out_.append(bytes, sizeof(T));
   }
+  void Flag(bool value) { Number(static_cast<std::uint8_t>(value ? 1 : 0)); }
   void Text(std::string_view text) {
     Number(static_cast<std::uint32_t>(text.size()));
     out_.append(text);
@@ -55,6 +56,7 @@ class Reader {
     rest_.remove_prefix(sizeof(T));
     return value;
   }
+  bool Flag() { return Number<std::uint8_t>() != 0; }
   std::string Text() {
     const auto size = Number<std::uint32_t>();
     if (!ok_ || rest_.size() < size) {

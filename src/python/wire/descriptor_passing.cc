@@ -5,6 +5,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <memory>
 
 #include "python/wire/zygote.h"
 
@@ -38,9 +39,10 @@ int SendWithDescriptors(int socket_fd, std::string_view payload, const std::vect
 }
 
 int ReceiveWithDescriptors(int socket_fd, ReceivedMessage& message) {
-  message.payload.resize(kZygoteMessageMax);
+  // Not cleared, so that a message costs the pages it fills and no others.
+  const auto buffer = std::make_unique_for_overwrite<char[]>(kZygoteMessageMax);
   message.fds.clear();
-  iovec part = {message.payload.data(), message.payload.size()};
+  iovec part = {buffer.get(), kZygoteMessageMax};
   alignas(cmsghdr) char control[kControlBytes];
   msghdr header = {};
   header.msg_iov = &part;
@@ -51,7 +53,7 @@ int ReceiveWithDescriptors(int socket_fd, ReceivedMessage& message) {
   while ((got = ::recvmsg(socket_fd, &header, MSG_CMSG_CLOEXEC)) < 0) {
     if (errno != EINTR) return errno;
   }
-  message.payload.resize(static_cast<std::size_t>(got));
+  message.payload.assign(buffer.get(), static_cast<std::size_t>(got));
   for (cmsghdr* rights = CMSG_FIRSTHDR(&header); rights != nullptr;
        rights = CMSG_NXTHDR(&header, rights)) {
     if (rights->cmsg_level != SOL_SOCKET || rights->cmsg_type != SCM_RIGHTS) continue;

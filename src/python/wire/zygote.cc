@@ -39,6 +39,7 @@ std::string Encode(const ZygoteSetup& setup) {
   writer.Text(setup.stdlib);
   writer.List(setup.module_paths, [&](const std::string& text) { writer.Text(text); });
   writer.List(setup.preimports, [&](const std::string& text) { writer.Text(text); });
+  writer.Flag(setup.rehearse);
   writer.Text(setup.work_folder);
   writer.Text(setup.host_name);
   writer.Number(setup.inner_uid);
@@ -71,6 +72,7 @@ std::optional<ZygoteSetup> DecodeZygoteSetup(std::string_view payload) {
   setup.stdlib = reader.Text();
   reader.List(kListMax, [&] { setup.module_paths.push_back(reader.Text()); });
   reader.List(kListMax, [&] { setup.preimports.push_back(reader.Text()); });
+  setup.rehearse = reader.Flag();
   setup.work_folder = reader.Text();
   setup.host_name = reader.Text();
   setup.inner_uid = reader.Number<std::uint32_t>();
@@ -117,7 +119,8 @@ std::string Encode(const SpawnBox& spawn) {
   Writer writer;
   writer.Number(spawn.box_id);
   writer.Number(spawn.uid);
-  writer.Number(static_cast<std::uint8_t>(spawn.into_cgroup ? 1 : 0));
+  writer.Flag(spawn.into_cgroup);
+  writer.Flag(spawn.rehearse);
   writer.Number(spawn.cpu);
   writer.Text(spawn.folder);
   return std::move(writer).Take();
@@ -127,7 +130,8 @@ std::optional<SpawnBox> DecodeSpawnBox(std::string_view payload) {
   return DecodeWhole<SpawnBox>(payload, [](Reader& reader, SpawnBox& spawn) {
     spawn.box_id = reader.Number<std::uint64_t>();
     spawn.uid = reader.Number<std::uint32_t>();
-    spawn.into_cgroup = reader.Number<std::uint8_t>() != 0;
+    spawn.into_cgroup = reader.Flag();
+    spawn.rehearse = reader.Flag();
     spawn.cpu = reader.Number<std::int32_t>();
     spawn.folder = reader.Text();
   });

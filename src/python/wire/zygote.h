@@ -39,6 +39,7 @@ struct ZygoteSetup {
   std::string stdlib;                     // sys.path, with what is below it
   std::vector<std::string> module_paths;  // further entries of sys.path
   std::vector<std::string> preimports;
+  bool rehearse = false;  // whether boxes will wait: see SpawnBox::rehearse
   std::string work_folder;
   std::string host_name;
   std::uint32_t inner_uid = 1000;
@@ -61,6 +62,9 @@ struct SpawnBox {
   std::uint64_t box_id = 0;
   std::uint32_t uid = 0;  // in the zygote's user namespace
   bool into_cgroup = false;
+  // Run a typical program before the box is ready, so that the pages which a request touches are
+  // its own by then. For boxes that wait; one that is wanted at once is sooner ready without.
+  bool rehearse = false;
   std::int32_t cpu = -1;  // the one it may use; -1: all
   std::string folder;     // what the box may write where it has no mounts; empty where it has
 };

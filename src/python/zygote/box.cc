@@ -14,6 +14,7 @@
 #include "python/zygote/audit_hook.h"
 #include "python/zygote/gate.h"
 #include "python/zygote/interpreter.h"
+#include "python/zygote/rehearsal.h"
 #include "sandbox/child/box_init.h"
 #include "sandbox/child/enter_box.h"
 #include "sandbox/child/lockdown.h"
@@ -47,12 +48,13 @@ sandbox::PidScope ScopeOf(const sandbox::BoxPlan& plan) {
 }
 
 // PID 2 of the box, from its birth to the filter and on to the gate.
-[[noreturn]] void BecomePython(const sandbox::BoxPlan& plan, const BoxDescriptors& descriptors) {
+[[noreturn]] void BecomePython(const sandbox::BoxPlan& plan, const BoxDescriptors& descriptors,
+                               bool rehearse) {
   if (ScopeOf(plan) != sandbox::PidScope::kOwn) ::prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
   if (ScopeOf(plan) == sandbox::PidScope::kGroup) sandbox::LeadGroup(::getpid());
-  PyOS_AfterFork_Child();
-  const PyRef reseeded(PyObject_CallNoArgs(PreludeFunction("after_fork")));
-  if (!reseeded) FailBuild(descriptors.status_fd(), ChildStage::kFork, ECANCELED);
+  if (!AfterFork()) FailBuild(descriptors.status_fd(), ChildStage::kFork, ECANCELED);
+  // Our own program, so it needs no lock yet; and nobody answers for refused calls before the gate.
+  if (rehearse && !Rehearse()) FailBuild(descriptors.status_fd(), ChildStage::kFork, ECANCELED);
   // Every descriptor we were sent lies above these: the zygote's own occupy the low numbers.
   const sandbox::DescriptorMove moves[] = {{descriptors.stdin_fd(), 0},
                                            {descriptors.stdout_fd(), 1},
@@ -79,7 +81,7 @@ sandbox::PidScope ScopeOf(const sandbox::BoxPlan& plan) {
 
 // PID 1 of the box.
 [[noreturn]] void BecomeInit(const sandbox::BoxPlan& plan, const BoxDescriptors& descriptors,
-                             pid_t zygote) {
+                             pid_t zygote, bool rehearse) {
   const sandbox::PidScope scope = ScopeOf(plan);
   if (scope == sandbox::PidScope::kGroup) {
     const int error = sandbox::AdoptOrphans(zygote);
@@ -91,7 +93,7 @@ sandbox::PidScope ScopeOf(const sandbox::BoxPlan& plan) {
   PyOS_BeforeFork();
   const pid_t python = ::fork();
   if (python < 0) FailBuild(descriptors.status_fd(), ChildStage::kFork, errno);
-  if (python == 0) BecomePython(plan, descriptors);
+  if (python == 0) BecomePython(plan, descriptors, rehearse);
   if (scope == sandbox::PidScope::kGroup) sandbox::LeadGroup(python);
   sandbox::RunInit(descriptors.status_fd(), python, scope);
 }
@@ -166,7 +168,7 @@ Result<UniqueFd> ForkBox(const BoxTemplate& common, const wire::SpawnBox& spawn,
     pid = ::syscall(SYS_clone, flags, nullptr, &pidfd, nullptr, nullptr);
   }
   if (pid < 0) return Error::FromErrno("cloning a box", errno);
-  if (pid == 0) BecomeInit(plan, descriptors, zygote);
+  if (pid == 0) BecomeInit(plan, descriptors, zygote, spawn.rehearse);
   return UniqueFd(pidfd);
 }
 

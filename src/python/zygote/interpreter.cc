@@ -146,7 +146,17 @@ Status StartInterpreter(const wire::ZygoteSetup& setup) {
   }
   TRY(PrepareLanguageLayer());
   SettleNameLookups();
-  // Objects that live for ever need not be traversed, and so not be copied, by any box.
+  return {};
+}
+
+Status AfterFork() {
+  PyOS_AfterFork_Child();
+  const PyRef reseeded(PyObject_CallNoArgs(PreludeFunction("after_fork")));
+  if (!reseeded) return PythonFailed("reseeding");
+  return {};
+}
+
+Status FreezeHeap() {
   const PyRef gc(PyImport_ImportModule("gc"));
   const PyRef collected(gc ? PyObject_CallMethod(gc.get(), "collect", nullptr) : nullptr);
   const PyRef frozen(collected ? PyObject_CallMethod(gc.get(), "freeze", nullptr) : nullptr);

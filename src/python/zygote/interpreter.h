@@ -37,6 +37,13 @@ class PyRef {
 // what the set-up names. Once per process, before any fork; there is no way to stop it again.
 Status StartInterpreter(const wire::ZygoteSetup& setup);
 
+// What a fork of the interpreter does first, after PyOS_BeforeFork() in its parent: puts its state
+// right and reseeds what is random.
+Status AfterFork();
+
+// What lives now lives for ever: it need not be traversed, and so not be copied, by any box.
+Status FreezeHeap();
+
 // A function of the prelude (prelude/runtime.py). Borrowed; null only if the prelude lacks it.
 PyObject* PreludeFunction(const char* name);
 

@@ -5,6 +5,9 @@
 
 namespace glovebox::zygote {
 
+// Notes what the interpreter occupies, to which a request's limit is added. Once, before the gate.
+void MeasureInterpreter();
+
 // Runs one request in this process, which untrusted code owns from here on. Returns how it ended in
 // the process's own words. Never throws; a failure of our own runtime is an ending like any other
 // (type "RuntimeError", the reason in the message).

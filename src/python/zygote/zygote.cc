@@ -24,9 +24,13 @@
 #include "python/zygote/audit_hook.h"
 #include "python/zygote/box.h"
 #include "python/zygote/interpreter.h"
+#include "python/zygote/rehearsal.h"
+#include "python/zygote/text_pages.h"
 
 namespace glovebox::zygote {
 namespace {
+
+constexpr int kRehearsals = 20;  // CPython specialises code after some 8 runs of it
 
 // fork() is safe only while no other thread may hold a lock.
 Status RequireSingleThreaded() {
@@ -77,10 +81,29 @@ void HoldWithoutNamespaces() {
   ::prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
 }
 
+// What a rehearsal prints goes nowhere.
+Status PutNullOnStdout() {
+  const UniqueFd null(::open("/dev/null", O_WRONLY | O_CLOEXEC));
+  if (!null || ::dup3(null.get(), 1, 0) < 0) return Error::FromErrno("opening /dev/null", errno);
+  return {};
+}
+
 Status Warm(const wire::ZygoteSetup& setup) {
   SetGrantedFolders(FoldersOf(setup));
   TRY(PutPipesOnStdio());
+  if (setup.rehearse) MoveTextToHugePages();
   TRY(StartInterpreter(setup));
+  if (setup.rehearse) {
+    TRY(PutNullOnStdout());
+    // Here too, until nothing changes any more: what runs leave behind (caches, specialised
+    // bytecode) is then shared, and a box copies fewer pages of it.
+    for (int i = 0; i < kRehearsals; ++i) {
+      PyOS_BeforeFork();
+      TRY(AfterFork());
+      TRY(Rehearse());
+    }
+  }
+  TRY(FreezeHeap());
   return RequireSingleThreaded();
 }
 

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <charconv>
 #include <chrono>
@@ -128,13 +129,36 @@ std::string CgroupSlot::File(std::string_view controller, std::string_view name)
   return {};
 }
 
-std::uint64_t CgroupSlot::Number(std::string_view controller, std::string_view file) const {
-  return ParseNumber(ReadFile(File(controller, file)).value_or("0"));
+Result<CgroupSlot::Counter> CgroupSlot::OpenCounter(std::string_view controller,
+                                                    std::string_view file,
+                                                    std::string_view key) const {
+  return Counter{TRY(OpenFor(File(controller, file), O_RDONLY)), std::string(key)};
 }
 
-std::uint64_t CgroupSlot::Field(std::string_view controller, std::string_view file,
-                                std::string_view key) const {
-  const std::string text = ReadFile(File(controller, file)).value_or("");
+Status CgroupSlot::OpenCounters() {
+  if (IsV2("memory")) {
+    // Linux before 5.19 has no peak; it is zero there.
+    auto peak = OpenCounter("memory", "memory.peak", "");
+    if (peak) peak_ = std::move(*peak);
+    oom_kills_ = TRY(OpenCounter("memory", "memory.events", "oom_kill"));
+  } else {
+    peak_ = TRY(OpenCounter("memory", "memory.max_usage_in_bytes", ""));
+    oom_kills_ = TRY(OpenCounter("memory", "memory.oom_control", "oom_kill"));
+  }
+  if (IsV2("cpu")) {
+    cpu_us_ = TRY(OpenCounter("cpu", "cpu.stat", "usage_usec"));
+  } else if (!File("cpuacct", "").empty()) {
+    cpu_ns_ = TRY(OpenCounter("cpuacct", "cpuacct.usage", ""));
+  }
+  processes_refused_ = TRY(OpenCounter("pids", "pids.events", "max"));
+  return {};
+}
+
+std::uint64_t CgroupSlot::Counter::Read() const {
+  std::array<char, 2048> buffer;
+  const ssize_t got = file ? ::pread(file.get(), buffer.data(), buffer.size(), 0) : 0;
+  const std::string_view text(buffer.data(), got > 0 ? static_cast<std::size_t>(got) : 0);
+  if (key.empty()) return ParseNumber(text);
   for (const std::string_view line : Split(text, '\n')) {
     if (line.starts_with(key) && line.size() > key.size() && line[key.size()] == ' ') {
       return ParseNumber(line.substr(key.size() + 1));
@@ -208,19 +232,11 @@ Status CgroupSlot::Prepare(const CgroupLimits& limits) {
 
 CgroupUsage CgroupSlot::RawUsage() const {
   CgroupUsage usage;
-  if (IsV2("memory")) {
-    usage.memory_peak_bytes = Number("memory", "memory.peak");
-    usage.oom_kills = Field("memory", "memory.events", "oom_kill");
-  } else {
-    usage.memory_peak_bytes = Number("memory", "memory.max_usage_in_bytes");
-    usage.oom_kills = Field("memory", "memory.oom_control", "oom_kill");
-  }
-  if (IsV2("cpu")) {
-    usage.cpu_us = Field("cpu", "cpu.stat", "usage_usec");
-  } else if (!File("cpuacct", "").empty()) {
-    usage.cpu_us = Number("cpuacct", "cpuacct.usage") / 1000;
-  }
-  usage.processes_refused = Field("pids", "pids.events", "max");
+  usage.memory_peak_bytes = peak_.Read();
+  usage.oom_kills = oom_kills_.Read();
+  if (cpu_us_) usage.cpu_us = cpu_us_->Read();
+  if (cpu_ns_) usage.cpu_us = cpu_ns_->Read() / 1000;
+  usage.processes_refused = processes_refused_.Read();
   return usage;
 }
 
@@ -315,6 +331,7 @@ Result<CgroupSlot> CgroupTree::MakeSlot(std::uint32_t number) const {
     const fs::path oom_control = slot.File("memory", "memory.oom_control");
     slot.oom_event_ = TRY(WatchOom(oom_control.parent_path().string()));
   }
+  TRY(slot.OpenCounters());
   return slot;
 }
 

@@ -18,13 +18,15 @@ struct CgroupLimits {
   std::uint64_t memory_bytes_max = 0;
   std::uint32_t processes_max = 0;
   double cpus_max = 1.0;
+
+  bool operator==(const CgroupLimits&) const = default;
 };
 
 struct CgroupUsage {
   std::uint64_t memory_peak_bytes = 0;
   std::uint64_t cpu_us = 0;
-  std::uint64_t oom_kills = 0;          // since Prepare()
-  std::uint64_t processes_refused = 0;  // forks that hit the limit since Prepare()
+  std::uint64_t oom_kills = 0;          // these two since Prepare() or CountFromHere()
+  std::uint64_t processes_refused = 0;  // forks that hit the limit
 };
 
 // The groups of one box, one directory per hierarchy, used again and again: making and removing
@@ -51,6 +53,9 @@ class CgroupSlot {
   // New limits for whoever is inside; the counters go on.
   Status SetLimits(const CgroupLimits& limits);
 
+  // Starts counting anew, except for the peak, with somebody inside.
+  void CountFromHere() { start_ = RawUsage(); }
+
   CgroupUsage Usage() const;
 
   // No CPU limit any more: dying takes CPU time, and a throttled group would die slowly.
@@ -63,9 +68,15 @@ class CgroupSlot {
   friend class CgroupTree;
   CgroupSlot() = default;
   std::string File(std::string_view controller, std::string_view name) const;
-  std::uint64_t Number(std::string_view controller, std::string_view file) const;
-  std::uint64_t Field(std::string_view controller, std::string_view file,
-                      std::string_view key) const;
+  // A counter that is read for every box, kept open: looking a path up costs more than reading.
+  struct Counter {
+    UniqueFd file;
+    std::string key;  // of the line that holds it; empty: the whole file is a number
+    std::uint64_t Read() const;
+  };
+  Result<Counter> OpenCounter(std::string_view controller, std::string_view file,
+                              std::string_view key) const;
+  Status OpenCounters();
   Status OpenJoin(const std::string& directory);
   bool IsV2(std::string_view controller) const;
   CgroupUsage RawUsage() const;
@@ -78,6 +89,11 @@ class CgroupSlot {
   std::vector<int> join_fds_;
   UniqueFd birth_;
   UniqueFd oom_event_;
+  Counter peak_;
+  Counter oom_kills_;
+  Counter processes_refused_;
+  std::optional<Counter> cpu_us_;  // where a controller counts it
+  std::optional<Counter> cpu_ns_;
   CgroupUsage start_;
 };
 

@@ -1,0 +1,195 @@
+#include "executor/box.h"
+
+#include <fcntl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <utility>
+
+#include <boost/asio/post.hpp>
+
+#include "python/wire/descriptor_passing.h"
+#include "python/wire/gate.h"
+#include "sandbox/parent/spawn.h"
+
+namespace glovebox {
+namespace {
+
+namespace asio = boost::asio;
+using boost::system::error_code;
+
+constexpr auto kBirthTimeMax = std::chrono::seconds(10);  // a thousand times what it takes
+
+}  // namespace
+
+Box::Box(asio::io_context& context, ServerEnds channels, Means means)
+    : stdin_pipe(context, channels.stdin_write.release()),
+      stdout_pipe(context, channels.stdout_read.release()),
+      stderr_pipe(context, channels.stderr_read.release()),
+      gate(context, channels.gate.release()),
+      oom_event(context),
+      context_(context),
+      means_(std::move(means)),
+      status_(context, channels.status_read.release()),
+      pidfd_(context),
+      birth_timer_(context) {}
+
+sandbox::CgroupSlot* Box::cgroup() { return means_.slot->cgroup ? &*means_.slot->cgroup : nullptr; }
+
+void Box::Begin() {
+  birth_timer_.expires_after(kBirthTimeMax);
+  birth_timer_.async_wait([self = shared_from_this()](const error_code& error) {
+    if (error || self->dead_ || self->ready_) return;
+    self->Lose(Error(Errc::kSystem, "The box was not ready in time"));
+    self->Kill();
+  });
+}
+
+void Box::OnBorn(Result<UniqueFd> pidfd) {
+  if (dead_) return;  // abandoned
+  if (!pidfd) {
+    Lose(pidfd.error());
+    dead_ = true;
+    CloseAll();
+    if (const auto gone = std::exchange(handlers, {}).gone) gone();
+    return;
+  }
+  pidfd_.assign(pidfd->release());
+  pidfd_.async_wait(Descriptor::wait_read, [self = shared_from_this()](const error_code& error) {
+    if (!error && !self->dead_) self->OnDeath();
+  });
+  if (unwanted_) return Kill();
+  // Said now, so that it need not be said when the request comes.
+  error_code ignored;
+  for (Descriptor* descriptor : {&stdin_pipe, &stdout_pipe, &stderr_pipe, &gate}) {
+    descriptor->native_non_blocking(true, ignored);
+  }
+  const int oom_fd = cgroup() != nullptr ? cgroup()->oom_event_fd() : -1;
+  if (oom_fd >= 0) oom_event.assign(::fcntl(oom_fd, F_DUPFD_CLOEXEC, 3));
+  AwaitReady();
+}
+
+void Box::AwaitReady() {
+  gate.async_wait(Descriptor::wait_read, [self = shared_from_this()](const error_code& error) {
+    if (!error && !self->dead_ && !self->unwanted_) self->ReadReady();
+  });
+}
+
+// Nothing untrusted has run yet: what comes is our own, and the filter's listener comes with it.
+void Box::ReadReady() {
+  wire::ReceivedMessage message;
+  const int error = wire::ReceiveWithDescriptors(gate.native_handle(), message);
+  if (error == EAGAIN) return AwaitReady();
+  if (error != 0 || message.payload.empty()) return;  // its death follows, and says why
+  for (const int fd : message.fds) WatchCalls(UniqueFd(fd));
+  greeting_.append(message.payload.begin(), message.payload.end());
+  const std::string expected = wire::Frame(wire::FrameKind::kReady, {});
+  if (greeting_ == expected) return BecomeReady();
+  if (greeting_.size() < expected.size()) return AwaitReady();
+  Lose(Error(Errc::kInternal, "the box's first words are not understood"));
+  Kill();
+}
+
+void Box::BecomeReady() {
+  birth_timer_.cancel();
+  if (metered()) {
+    // Fails closed: a box that cannot be looked at gets no request.
+    auto meter = shares_host()
+                     ? sandbox::MemoryMeter::OpenShared(pidfd_.native_handle(), slot().folder)
+                     : sandbox::MemoryMeter::Open(pidfd_.native_handle(), *means_.measured_tmpfs);
+    if (!meter) {
+      Lose(meter.error());
+      return Kill();
+    }
+    meter_ = std::move(*meter);
+  }
+  if (cgroup() != nullptr) cgroup()->CountFromHere();
+  ready_ = true;
+  if (handlers.ready) std::exchange(handlers.ready, nullptr)();
+}
+
+void Box::WatchCalls(UniqueFd listener) {
+  if (means_.watcher == nullptr || calls_ != nullptr) return;
+  calls_ = std::make_shared<sandbox::CallRecord>([this, weak = weak_from_this()] {
+    asio::post(context_, [weak] {
+      const auto self = weak.lock();
+      if (self != nullptr && self->on_flood) self->on_flood();
+    });
+  });
+  // Without a watcher the calls are still refused; only the record is missing.
+  if (!means_.watcher->Watch(std::move(listener), calls_)) calls_ = nullptr;
+}
+
+void Box::Take(std::function<void()> on_death) {
+  CHECK(waiting());
+  taken_ = true;
+  on_death_ = std::move(on_death);
+}
+
+void Box::Lose(const Error& error) {
+  if (ready_ || unwanted_) return;
+  const auto lost = std::exchange(handlers.lost, nullptr);
+  handlers.ready = nullptr;
+  unwanted_ = true;
+  if (lost) lost(error);
+}
+
+// The init of a PID namespace takes everything in it along. One without a namespace is asked to.
+void Box::Kill() {
+  if (!taken_) unwanted_ = true;
+  if (dead_ || !pidfd_.is_open()) return;
+  const int signal = shares_host() ? SIGTERM : SIGKILL;
+  ::syscall(SYS_pidfd_send_signal, pidfd_.native_handle(), signal, nullptr, 0);
+}
+
+void Box::ReadStatus() {
+  sandbox::StatusRecord record;
+  while (::read(status_.native_handle(), &record, sizeof(record)) == sizeof(record)) {
+    if (record.kind == sandbox::StatusKind::kEnded) {
+      ending_ = record;
+    } else {
+      build_error_ =
+          Error::FromErrno("building the box: " + sandbox::StageName(record.failure.stage),
+                           record.failure.sys_errno);
+    }
+  }
+}
+
+void Box::OnDeath() {
+  const auto self = shared_from_this();
+  ReadStatus();
+  dead_ = true;
+  birth_timer_.cancel();
+  if (const auto on_death = std::exchange(on_death_, nullptr)) on_death();
+  if (!ready_) {
+    Lose(build_error_ ? *build_error_
+                      : Error(Errc::kSystem,
+                              "The box died with the Python process it came from "
+                              "(glovebox-python)"));
+  }
+  if (handlers.gone && cgroup() != nullptr) cgroup()->KillAll();
+  CloseAll();
+  on_flood = nullptr;
+  if (const auto gone = std::exchange(handlers, {}).gone) gone();
+}
+
+void Box::Abandon() {
+  dead_ = true;
+  handlers = {};
+  on_death_ = nullptr;
+  on_flood = nullptr;
+  birth_timer_.cancel();
+  CloseAll();
+}
+
+void Box::CloseAll() {
+  error_code ignored;
+  for (Descriptor* descriptor :
+       {&stdin_pipe, &stdout_pipe, &stderr_pipe, &gate, &oom_event, &status_, &pidfd_}) {
+    descriptor->close(ignored);
+  }
+}
+
+}  // namespace glovebox

@@ -1,0 +1,123 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/posix/stream_descriptor.hpp>
+#include <boost/asio/steady_timer.hpp>
+
+#include "base/result.h"
+#include "executor/box_channels.h"
+#include "executor/slot_table.h"
+#include "sandbox/parent/call_watcher.h"
+#include "sandbox/parent/memory_meter.h"
+#include "sandbox/plan/child_plan.h"
+
+namespace glovebox {
+
+// One box from the moment it is asked for until nothing of it is left: born, locked, waiting at its
+// gate, and used by at most one BoxRun. While it waits it costs memory and descriptors, but no
+// timer and no look: the only thing awaited is its death.
+//
+// Thread rule: the thread of the io_context. Keeps itself alive until it is gone.
+class Box : public std::enable_shared_from_this<Box> {
+ public:
+  using Descriptor = boost::asio::posix::stream_descriptor;
+
+  struct Handlers {
+    std::function<void()> ready;             // locked, waiting at the gate
+    std::function<void(const Error&)> lost;  // instead of `ready`: it could not be built
+    std::function<void()> gone;              // last: no process of it is left, its slot is free
+  };
+
+  // What of the executor's a box uses; all of it must outlive `gone`.
+  struct Means {
+    Slot* slot = nullptr;
+    sandbox::CallWatcher* watcher = nullptr;  // null: the seccomp wall is down
+    // Tier B: memory is measured by looking at the box, whose own tmpfs these are.
+    const std::vector<std::string>* measured_tmpfs = nullptr;
+    // What its program is told besides the environment that all boxes have.
+    std::vector<std::pair<std::string, std::string>> environment;
+    std::shared_ptr<void> ancestor;  // the zygote it is forked from, which must outlive it
+  };
+
+  Box(boost::asio::io_context& context, ServerEnds channels, Means means);
+
+  Handlers handlers;  // to be set before Begin
+
+  // It was asked for: from here on it has to be ready in time.
+  void Begin();
+  // Its init exists; or could not be made.
+  void OnBorn(Result<UniqueFd> pidfd);
+  // Ends it, whatever it does. A box that waits or is being born goes without a word to `lost`.
+  void Kill();
+  // The executor goes away: no handler is called any more, the slot is not touched again.
+  void Abandon();
+
+  const void* ancestor() const { return means_.ancestor.get(); }
+
+  // Locked, waiting, alive as far as is known.
+  bool waiting() const { return ready_ && !taken_ && !dead_; }
+  // From here on a request is inside: `on_death` is called when init is dead, before `gone`.
+  // Precondition: waiting().
+  void Take(std::function<void()> on_death);
+
+  // The channels and what else a request in this box works with.
+  Descriptor stdin_pipe;
+  Descriptor stdout_pipe;
+  Descriptor stderr_pipe;
+  Descriptor gate;
+  Descriptor oom_event;  // closed where the kernel does not tell
+  bool dead() const { return dead_; }
+  Slot& slot() { return *means_.slot; }
+  sandbox::CgroupSlot* cgroup();  // null: the cgroup wall is down, or tier B
+  // No namespaces hold it: it has its slot's folder, and its processes are counted with ours.
+  bool shares_host() const { return !means_.slot->folder.empty(); }
+  const std::vector<std::pair<std::string, std::string>>& environment() const {
+    return means_.environment;
+  }
+  bool metered() const { return means_.measured_tmpfs != nullptr; }
+  std::optional<sandbox::MemoryMeter>& meter() { return meter_; }  // there if metered()
+  bool watched() const { return means_.watcher != nullptr; }
+  const std::shared_ptr<sandbox::CallRecord>& calls() const { return calls_; }
+  // Runs on the executor's thread at an event flood.
+  std::function<void()> on_flood;
+  // What init said of Python's end; once dead.
+  const std::optional<sandbox::StatusRecord>& ending() const { return ending_; }
+
+ private:
+  void AwaitReady();
+  void ReadReady();
+  void BecomeReady();
+  void Lose(const Error& error);
+  void WatchCalls(UniqueFd listener);
+  void OnDeath();
+  void ReadStatus();
+  void CloseAll();
+
+  boost::asio::io_context& context_;
+  Means means_;
+  Descriptor status_;
+  Descriptor pidfd_;
+  boost::asio::steady_timer birth_timer_;
+  std::string greeting_;  // what came through the gate before it was ready
+  std::optional<sandbox::MemoryMeter> meter_;
+  std::shared_ptr<sandbox::CallRecord> calls_;
+  std::function<void()> on_death_;
+  std::optional<Error> build_error_;
+  std::optional<sandbox::StatusRecord> ending_;
+  bool ready_ = false;
+  bool taken_ = false;
+  bool unwanted_ = false;  // killed by us before it was taken
+  bool dead_ = false;
+};
+
+}  // namespace glovebox

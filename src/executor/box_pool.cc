@@ -1,0 +1,227 @@
+#include "executor/box_pool.h"
+
+#include <algorithm>
+#include <utility>
+
+#include <boost/asio/post.hpp>
+
+#include "executor/box_channels.h"
+
+namespace glovebox {
+namespace {
+
+namespace asio = boost::asio;
+
+constexpr std::size_t kRefillBirthsMax = 2;  // at a time; more would only wait for the same zygote
+
+}  // namespace
+
+BoxPool::BoxPool(Means means, BoxKind kind, python::BoxFactory factory, ZygoteLife life,
+                 Handlers handlers)
+    : means_(means),
+      kind_(std::move(kind)),
+      factory_(std::move(factory)),
+      life_(life),
+      handlers_(std::move(handlers)) {
+  for (const wire::TmpfsSetup& tmpfs : factory_.setup().tmpfs) tmpfs_.push_back(tmpfs.path);
+}
+
+BoxPool::~BoxPool() {
+  *alive_ = false;
+  for (const std::shared_ptr<Box>& box : boxes_) box->Abandon();
+  // The death of a zygote ends every box of it; only then can their cgroups be removed.
+  for (const std::weak_ptr<Zygote>& weak : zygotes_) {
+    if (const std::shared_ptr<Zygote> zygote = weak.lock()) zygote->client.reset();
+  }
+}
+
+Status BoxPool::Open() {
+  if (current_ != nullptr || next_ != nullptr) return {};
+  return StartZygote();
+}
+
+Status BoxPool::StartZygote() {
+  auto zygote = std::make_shared<Zygote>();
+  const std::weak_ptr<Zygote> weak = zygote;
+  sandbox::SpawnRequest spawn = factory_.ZygoteSpawn(means_.host.uids());
+  spawn.cgroup_file = means_.host.zygote_cgroup_file();
+  auto client = python::ZygoteClient::Start(
+      means_.context, std::move(spawn), factory_.setup(),
+      [this, weak](Status ready) {
+        if (const auto self = weak.lock()) OnZygoteReady(self, std::move(ready));
+      },
+      [this, weak] {
+        if (const auto self = weak.lock()) OnZygoteDeath(self);
+      });
+  if (!client) return std::move(client).error();
+  zygote->client = std::move(*client);
+  std::erase_if(zygotes_, [](const auto& gone) { return gone.expired(); });
+  zygotes_.push_back(zygote);
+  next_ = std::move(zygote);
+  return {};
+}
+
+void BoxPool::OnZygoteReady(const std::shared_ptr<Zygote>& zygote, Status ready) {
+  if (zygote != next_) return;
+  next_ = nullptr;
+  if (!ready) {
+    failing_ = true;
+    if (current_ == nullptr) Fail(std::move(ready).error().Within("starting Python"), wanted_);
+    return;
+  }
+  current_ = zygote;
+  BeginBirths();
+  handlers_.changed();
+}
+
+// Its boxes died with it and say so themselves.
+void BoxPool::OnZygoteDeath(const std::shared_ptr<Zygote>& zygote) {
+  if (next_ == zygote) next_ = nullptr;
+  if (current_ != zygote) return;
+  current_ = nullptr;
+  asio::post(means_.context, [this, alive = alive_] {
+    if (*alive) BeginBirths();
+  });
+}
+
+bool BoxPool::WornOut(const Zygote& zygote) const {
+  return zygote.forks >= life_.boxes_max ||
+         std::chrono::steady_clock::now() - zygote.started > life_.age_max;
+}
+
+// A worn-out zygote goes on until its successor is warm, so that nobody waits for that; unless no
+// two boxes may have the same ancestor.
+bool BoxPool::MayFork() const {
+  if (current_ == nullptr || means_.slots.full()) return false;
+  return life_.boxes_max > 1 || current_->forks == 0;
+}
+
+void BoxPool::Want(std::size_t count, const sandbox::CgroupLimits& limits) {
+  const std::size_t coming = waiting_.size() + births_;
+  wanted_ = count > coming ? count - coming : 0;
+  limits_ = limits;
+  if (wanted_ == 0) return;
+  failing_ = false;
+  BeginBirths();
+}
+
+void BoxPool::BeginBirths() {
+  const bool replace = current_ != nullptr && WornOut(*current_);
+  if ((wanted_ > 0 && current_ == nullptr) || replace) {
+    if (next_ == nullptr) {
+      Status started = StartZygote();
+      if (!started && current_ == nullptr) return Fail(started.error(), wanted_);
+    }
+  }
+  while (wanted_ > 0 && MayFork()) {
+    --wanted_;
+    BeginBirth(false);
+  }
+}
+
+void BoxPool::BeginBirth(bool rehearse) {
+  if (Status begun = TryBirth(rehearse); !begun) Fail(begun.error(), 1);
+}
+
+Status BoxPool::TryBirth(bool rehearse) {
+  BoxChannels channels = TRY(BoxChannels::Make());
+  Slot* slot = TRY(means_.slots.Take(limits_));
+  const std::shared_ptr<Zygote> zygote = current_;
+  python::ZygoteClient::BoxOrder order;
+  order.uid = means_.host.BoxUid(*slot);
+  order.fds = channels.box.List(slot->cgroup ? slot->cgroup->join_fds() : std::vector<int>());
+  order.birth_fd = slot->cgroup ? slot->cgroup->birth_fd() : -1;
+  order.rehearse = rehearse;
+  order.cpu = means_.host.BoxCpu(*slot);
+  order.folder = slot->folder;
+  Box::Means means{slot, means_.watcher, means_.host.metered() ? &tmpfs_ : nullptr,
+                   means_.host.Environment(*slot), zygote};
+  auto box = std::make_shared<Box>(means_.context, std::move(channels.server), std::move(means));
+  // No handler outlives us: the destructor abandons every box.
+  const std::weak_ptr<Box> weak = box;
+  box->handlers.ready = [this, weak] { OnReady(weak.lock()); };
+  box->handlers.lost = [this, zygote](const Error& error) { OnLost(zygote, error); };
+  box->handlers.gone = [this, weak, slot] { OnGone(weak.lock(), slot); };
+  boxes_.insert(box);
+  ++births_;
+  ++zygote->forks;
+  box->Begin();
+  zygote->client->SpawnBox(std::move(order),
+                           [box](Result<UniqueFd> pidfd) { box->OnBorn(std::move(pidfd)); });
+  return {};
+}
+
+void BoxPool::OnReady(const std::shared_ptr<Box>& box) {
+  --births_;
+  failing_ = lost_a_zygote_ = false;
+  waiting_.push_back(box);
+  handlers_.waiting();
+  // It takes the place of one whose ancestor has been replaced.
+  const bool crowded = waiting_.size() > kind_.warm_boxes;
+  if (crowded && waiting_.front()->ancestor() != current_.get()) LetOneGo();
+}
+
+// A request whose box was never born, because the zygote died first, gets another one, once.
+void BoxPool::OnLost(const std::shared_ptr<Zygote>& zygote, const Error& error) {
+  --births_;
+  if (zygote->client->ended() && !lost_a_zygote_) {
+    ++wanted_;
+    if (births_ == 0) lost_a_zygote_ = true;
+    return;
+  }
+  Fail(error, 1);
+}
+
+void BoxPool::OnGone(const std::shared_ptr<Box>& box, Slot* slot) {
+  std::erase(waiting_, box);
+  boxes_.erase(box);
+  means_.slots.Return(slot);
+  BeginBirths();
+  handlers_.changed();
+}
+
+void BoxPool::Fail(const Error& error, std::size_t requests) {
+  failing_ = true;
+  wanted_ -= std::min(wanted_, requests);
+  handlers_.failed(error, requests);
+}
+
+std::shared_ptr<Box> BoxPool::Take() {
+  while (!waiting_.empty()) {
+    std::shared_ptr<Box> box = std::move(waiting_.front());
+    waiting_.pop_front();
+    if (box->waiting()) return box;
+  }
+  return nullptr;
+}
+
+std::size_t BoxPool::UpToDate() const {
+  return static_cast<std::size_t>(std::count_if(
+      waiting_.begin(), waiting_.end(),
+      [&](const std::shared_ptr<Box>& box) { return box->ancestor() == current_.get(); }));
+}
+
+// The oldest, which is the first whose ancestor has been replaced.
+void BoxPool::LetOneGo() {
+  const std::shared_ptr<Box> box = std::move(waiting_.front());
+  waiting_.pop_front();
+  box->Kill();
+}
+
+bool BoxPool::Refill(std::size_t boxes) {
+  const std::size_t target = std::min<std::size_t>(boxes, kind_.warm_boxes);
+  while (waiting_.size() > target && UpToDate() >= target) LetOneGo();
+  if (failing_) return false;
+  if (target > 0 && !Open()) {
+    failing_ = true;
+    return false;
+  }
+  while (UpToDate() + births_ < target && births_ < kRefillBirthsMax && MayFork()) {
+    BeginBirth(true);
+    if (failing_) return false;
+  }
+  BeginBirths();
+  return UpToDate() + births_ < target;
+}
+
+}  // namespace glovebox

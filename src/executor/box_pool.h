@@ -1,0 +1,125 @@
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include <boost/asio/io_context.hpp>
+
+#include "base/result.h"
+#include "executor/box.h"
+#include "executor/box_kind.h"
+#include "executor/host_share.h"
+#include "executor/request.h"
+#include "executor/slot_table.h"
+#include "python/client/box_factory.h"
+#include "python/client/zygote_client.h"
+#include "sandbox/parent/call_watcher.h"
+
+namespace glovebox {
+
+// What of a request's limits its cgroup holds.
+inline sandbox::CgroupLimits GroupLimits(const ExecutionLimits& limits) {
+  return {limits.memory_bytes_max, limits.processes_max, 1.0};
+}
+
+// The boxes of one kind: a zygote that forks them, those that are being born, those that wait.
+//
+//   Want(n) --> births --> [waiting] --> Take() --> a BoxRun
+//
+// A birth that is wanted begins at once. Beyond that, Refill() brings the waiting boxes up to the
+// kind's number, a few at a time; the owner calls it when there is nothing better to do. Zygotes
+// are replaced between births: the next one is warm before the old one gets no more work, and the
+// old one ends with its last box.
+//
+// Thread rule: the thread of the io_context. Handlers may be called from inside Want and Refill.
+class BoxPool {
+ public:
+  // What of the executor's a pool uses; all of it must outlive the pool.
+  struct Means {
+    boost::asio::io_context& context;
+    SlotTable& slots;
+    const HostShare& host;
+    sandbox::CallWatcher* watcher;  // null: the seccomp wall is down
+  };
+  struct Handlers {
+    std::function<void()> waiting;  // another box waits
+    // `requests` of those that want a box cannot have one, and why.
+    std::function<void(const Error&, std::size_t requests)> failed;
+    std::function<void()> changed;  // a zygote is warm, or a box is gone: see Refill
+  };
+
+  BoxPool(Means means, BoxKind kind, python::BoxFactory factory, ZygoteLife life,
+          Handlers handlers);
+  ~BoxPool();  // kills every box
+  BoxPool(const BoxPool&) = delete;
+  BoxPool& operator=(const BoxPool&) = delete;
+
+  const std::string& name() const { return kind_.name; }
+  const std::vector<std::string>& missing() const { return factory_.missing(); }
+
+  // Starts the zygote if there is none.
+  Status Open();
+  // There are to be `count` boxes waiting or being born, for requests that are here. Boxes born
+  // from now on have `limits` in force.
+  void Want(std::size_t count, const sandbox::CgroupLimits& limits);
+  // A box that waits, or null.
+  std::shared_ptr<Box> Take();
+  // `boxes` are to wait, at most the kind's own number; those of a replaced zygote do not count.
+  // Begins a few births towards that, or lets boxes go; true when there is more to do.
+  bool Refill(std::size_t boxes);
+  std::size_t warm_boxes() const { return kind_.warm_boxes; }
+  std::size_t waiting() const { return waiting_.size(); }
+
+ private:
+  // Lives as long as it forks and as long as one of its boxes does.
+  struct Zygote {
+    ~Zygote() { python::ZygoteClient::Retire(std::move(client)); }
+    std::unique_ptr<python::ZygoteClient> client;
+    std::uint32_t forks = 0;
+    std::chrono::steady_clock::time_point started = std::chrono::steady_clock::now();
+  };
+
+  Status StartZygote();
+  void OnZygoteReady(const std::shared_ptr<Zygote>& zygote, Status ready);
+  void OnZygoteDeath(const std::shared_ptr<Zygote>& zygote);
+  bool WornOut(const Zygote& zygote) const;
+  bool MayFork() const;
+  void BeginBirths();
+  void BeginBirth(bool rehearse);
+  Status TryBirth(bool rehearse);
+  void OnReady(const std::shared_ptr<Box>& box);
+  void OnLost(const std::shared_ptr<Zygote>& zygote, const Error& error);
+  void OnGone(const std::shared_ptr<Box>& box, Slot* slot);
+  void Fail(const Error& error, std::size_t requests);
+  std::size_t UpToDate() const;
+  void LetOneGo();
+
+  Means means_;
+  const BoxKind kind_;
+  python::BoxFactory factory_;
+  const ZygoteLife life_;
+  Handlers handlers_;
+  std::vector<std::string> tmpfs_;  // of every box, as it names them
+  // Of boxes to be born: those of the last request, which the next one is likely to have.
+  sandbox::CgroupLimits limits_ = GroupLimits(ExecutionLimits());
+  std::shared_ptr<Zygote> current_;  // forks
+  std::shared_ptr<Zygote> next_;     // is becoming warm, to be the current one
+  std::vector<std::weak_ptr<Zygote>>
+      zygotes_;                               // those, and the replaced ones that still have boxes
+  std::deque<std::shared_ptr<Box>> waiting_;  // the oldest first
+  std::size_t wanted_ = 0;                    // births for requests, not begun yet
+  std::size_t births_ = 0;                    // begun, not ready
+  bool failing_ = false;        // the last birth failed: nothing is tried until somebody asks
+  bool lost_a_zygote_ = false;  // with births under way, and none has succeeded since
+  std::set<std::shared_ptr<Box>> boxes_;                        // every box that is not gone
+  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);  // for handlers that outlive us
+};
+
+}  // namespace glovebox

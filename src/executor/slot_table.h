@@ -1,0 +1,41 @@
+#pragma once
+
+#include <cstddef>
+#include <deque>
+#include <memory>
+#include <vector>
+
+#include "base/result.h"
+#include "executor/host_share.h"
+#include "sandbox/parent/cgroup.h"
+
+namespace glovebox {
+
+// A place on the host, and what its cgroup holds its box to. Used by one box at a time, then by the
+// next.
+struct Slot : BoxPlace {
+  sandbox::CgroupLimits limits;  // those in force
+};
+
+// Slots for boxes of every kind, made as they are needed and recycled.
+class SlotTable {
+ public:
+  // At most `slots_max`. `host` must outlive the table.
+  SlotTable(HostShare& host, std::size_t slots_max) : host_(host), slots_max_(slots_max) {}
+
+  // A slot that nobody is in, with `limits` in force. The table's; give it back when no process of
+  // its box is left. Precondition: not full().
+  Result<Slot*> Take(const sandbox::CgroupLimits& limits);
+  void Return(Slot* slot);
+
+  bool full() const { return in_use() >= slots_max_; }
+  std::size_t in_use() const { return slots_.size() - free_.size(); }
+
+ private:
+  HostShare& host_;
+  const std::size_t slots_max_;
+  std::vector<std::unique_ptr<Slot>> slots_;
+  std::deque<Slot*> free_;
+};
+
+}  // namespace glovebox

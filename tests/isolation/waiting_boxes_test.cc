@@ -1,0 +1,249 @@
+// Boxes that wait for requests: as locked as one that runs, replaced when they die, used once, and
+// nothing of one reaches another.
+#include <signal.h>
+
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <optional>
+#include <set>
+#include <sstream>
+
+#include <boost/asio/io_context.hpp>
+
+#include "cage.h"
+#include "executor/local_executor.h"
+#include "isolation_fixture.h"
+
+namespace glovebox::isolation {
+namespace {
+
+namespace fs = std::filesystem;
+using std::chrono::milliseconds;
+
+// /proc/PID/status of every process called glovebox-python, by pid.
+std::map<pid_t, std::map<std::string, std::string>> PythonProcesses() {
+  std::map<pid_t, std::map<std::string, std::string>> found;
+  for (const fs::directory_entry& entry : fs::directory_iterator("/proc")) {
+    const pid_t pid = std::atoi(entry.path().filename().c_str());
+    if (pid <= 0) continue;
+    std::map<std::string, std::string> status;
+    std::istringstream lines(ReadFile(entry.path() / "status"));
+    for (std::string line; std::getline(lines, line);) {
+      const std::size_t colon = line.find(":\t");
+      if (colon != std::string::npos) status[line.substr(0, colon)] = line.substr(colon + 2);
+    }
+    if (status["Name"] == "glovebox-python") found[pid] = std::move(status);
+  }
+  return found;
+}
+
+// How many PID namespaces below ours a process is in, and its number in the innermost.
+std::pair<int, int> Depth(const std::string& ns_pids) {
+  std::istringstream numbers(ns_pids);
+  int count = 0;
+  int last = 0;
+  while (numbers >> last) ++count;
+  return {count - 1, last};
+}
+
+std::vector<pid_t> At(int depth, int number) {
+  std::vector<pid_t> pids;
+  for (auto& [pid, status] : PythonProcesses()) {
+    if (Depth(status["NSpid"]) == std::pair(depth, number)) pids.push_back(pid);
+  }
+  return pids;
+}
+std::vector<pid_t> Zygotes() { return At(1, 1); }
+std::vector<pid_t> BoxInits() { return At(2, 1); }
+std::vector<pid_t> BoxPythons() { return At(2, 2); }
+
+class WaitingBoxesTest : public IsolationTest {
+ protected:
+  void Open(std::uint32_t warm, const std::function<void(LocalExecutorOptions&)>& change = {}) {
+    LocalExecutorOptions options;
+    options.zygote_program = ZygoteProgram();
+    options.kinds = {{.name = "python", .warm_boxes = warm}};
+    options.fill_at_start = true;
+    if (change) change(options);
+    auto made = CreateLocalExecutor(context_, std::move(options));
+    ASSERT_TRUE(made.ok()) << made.error().message();
+    executor_ = std::move(*made);
+  }
+
+  void TearDown() override { executor_.reset(); }
+
+  void Rest(milliseconds time) {
+    context_.restart();
+    context_.run_for(time);
+  }
+
+  // Until so many wait; a box that is being born has no Python yet, or an unlocked one.
+  bool AwaitBoxes(std::size_t count) {
+    for (int i = 0; i < 500; ++i) {
+      if (BoxPythons().size() == count && births_settled_ == BoxPythons()) return true;
+      births_settled_ = BoxPythons();
+      Rest(milliseconds(20));
+    }
+    return false;
+  }
+
+  std::shared_ptr<Execution> Start(ExecutionRequest request, std::optional<Outcome>& outcome) {
+    return executor_->Start(std::move(request), nullptr, [this, &outcome](Outcome arrived) {
+      outcome = std::move(arrived);
+      context_.stop();
+    });
+  }
+
+  Outcome Run(const std::string& code, std::uint64_t memory_bytes = 128u << 20) {
+    ExecutionRequest request;
+    request.code = code;
+    request.limits.memory_bytes_max = memory_bytes;
+    std::optional<Outcome> outcome;
+    const auto execution = Start(std::move(request), outcome);
+    for (int i = 0; i < 300 && !outcome; ++i) Rest(milliseconds(100));
+    return outcome.value_or(Outcome());
+  }
+
+  std::string Printed(const std::string& code) {
+    const Outcome outcome = Run(code);
+    return outcome.stdout_stream.text + outcome.message;
+  }
+
+  boost::asio::io_context context_;
+  std::unique_ptr<Executor> executor_;
+  std::vector<pid_t> births_settled_;
+};
+
+TEST_F(WaitingBoxesTest, AreLockedBeforeTheRequestComes) {
+  Open(3);
+  ASSERT_TRUE(AwaitBoxes(3));
+  Rest(milliseconds(200));
+  auto processes = PythonProcesses();
+  std::set<std::string> uids;
+  for (const pid_t pid : BoxPythons()) {
+    auto& status = processes[pid];
+    EXPECT_EQ(status["Seccomp"], "2");
+    EXPECT_EQ(status["NoNewPrivs"], "1");
+    EXPECT_EQ(status["CapEff"], "0000000000000000");
+    EXPECT_EQ(status["CapBnd"], "0000000000000000");
+    uids.insert(status["Uid"]);
+  }
+  EXPECT_EQ(uids.size(), 3u) << "each has a uid of its own";
+}
+
+TEST_F(WaitingBoxesTest, AreUsedOnceAndReplaced) {
+  Open(2);
+  ASSERT_TRUE(AwaitBoxes(2));
+  for (int i = 0; i < 5; ++i) {
+    EXPECT_EQ(Printed("import os; print(os.listdir('/tmp')); open('/tmp/x', 'w')"), "[]\n");
+  }
+  EXPECT_TRUE(AwaitBoxes(2));
+}
+
+TEST_F(WaitingBoxesTest, ARehearsalLeavesNoTrace) {
+  Open(2);
+  ASSERT_TRUE(AwaitBoxes(2));
+  EXPECT_EQ(Printed("import sys; print(sorted(n for n in dir() if n[0] != '_'), sys.argv)"),
+            "['sys'] ['<sandbox>']\n");
+}
+
+TEST_F(WaitingBoxesTest, OneThatDiesIsReplaced) {
+  Open(2);
+  ASSERT_TRUE(AwaitBoxes(2));
+  const std::vector<pid_t> before = BoxInits();
+  kill(before.at(0), SIGKILL);
+  Rest(milliseconds(100));
+  EXPECT_TRUE(AwaitBoxes(2));
+  EXPECT_NE(BoxInits(), before);
+  EXPECT_EQ(Printed("print(1)"), "1\n");
+}
+
+TEST_F(WaitingBoxesTest, ARequestGivenToADeadOneGoesToAnother) {
+  Open(2);
+  for (int round = 0; round < 10; ++round) {
+    ASSERT_TRUE(AwaitBoxes(2));
+    // Not in the loop in between: the executor still believes in them.
+    for (const pid_t pid : BoxInits()) kill(pid, SIGKILL);
+    usleep(20'000);
+    EXPECT_EQ(Printed("print('alive')"), "alive\n") << "round " << round;
+  }
+}
+
+TEST_F(WaitingBoxesTest, TheZygotesDeathIsSurvived) {
+  Open(2);
+  ASSERT_TRUE(AwaitBoxes(2));
+  for (const pid_t pid : Zygotes()) kill(pid, SIGKILL);
+  EXPECT_EQ(Printed("print('alive')"), "alive\n");
+  EXPECT_TRUE(AwaitBoxes(2));
+}
+
+TEST_F(WaitingBoxesTest, ARequestsOwnLimitHolds) {
+  Open(2);
+  ASSERT_TRUE(AwaitBoxes(2));
+  const std::string code = "b = bytearray(300 << 20)\nprint(len(b) >> 20)";
+  EXPECT_EQ(Run(code, 64u << 20).status, ExecutionStatus::kLimitExceeded);
+  EXPECT_EQ(Run(code, 512u << 20).stdout_stream.text, "300\n");
+  EXPECT_EQ(Run(code).status, ExecutionStatus::kLimitExceeded) << "and is not the next one's";
+}
+
+TEST_F(WaitingBoxesTest, BoxesOfOneZygoteDrawDifferentNumbers) {
+  Open(4, [](LocalExecutorOptions& options) {
+    options.kinds[0].preimports = {"random", "uuid", "ssl", "hashlib"};
+  });
+  for (const char* draw : {"random.random()", "uuid.uuid4()", "ssl.RAND_bytes(8)",
+                           "__import__('os').urandom(8)", "random.SystemRandom().random()"}) {
+    std::set<std::string> drawn;
+    for (int i = 0; i < 4; ++i) {
+      drawn.insert(Printed("import random, ssl, uuid; print(" + std::string(draw) + ")"));
+    }
+    EXPECT_EQ(drawn.size(), 4u) << draw;
+  }
+}
+
+TEST_F(WaitingBoxesTest, AFreshInterpreterEachTimeIfAskedFor) {
+  Open(2, [](LocalExecutorOptions& options) { options.zygote_life.boxes_max = 1; });
+  std::set<std::string> seeds;
+  for (int i = 0; i < 5; ++i) seeds.insert(Printed("print(hash('seed'))"));
+  EXPECT_EQ(seeds.size(), 5u);
+}
+
+TEST_F(WaitingBoxesTest, ZygotesAreReplacedAndEnd) {
+  Open(2, [](LocalExecutorOptions& options) { options.zygote_life.boxes_max = 4; });
+  std::set<std::string> seeds;
+  for (int i = 0; i < 24; ++i) {
+    const std::string seed = Printed("print(hash('seed'))");
+    EXPECT_EQ(seed.back(), '\n') << seed;
+    seeds.insert(seed);
+    Rest(milliseconds(20));
+  }
+  EXPECT_GT(seeds.size(), 1u);
+  EXPECT_LT(seeds.size(), 24u);
+  for (int i = 0; i < 100 && Zygotes().size() > 1; ++i) Rest(milliseconds(50));
+  EXPECT_EQ(Zygotes().size(), 1u) << "replaced ones end with their last box";
+}
+
+TEST_F(WaitingBoxesTest, AFullQueueSaysWhichSettingIsFull) {
+  Open(1, [](LocalExecutorOptions& options) {
+    options.boxes_max = 1;
+    options.queue_max = 1;
+  });
+  std::optional<Outcome> outcomes[3];
+  std::shared_ptr<Execution> executions[3];
+  for (int i = 0; i < 3; ++i) {
+    ExecutionRequest request;
+    request.code = "import time; time.sleep(0.2); print('ran')";
+    executions[i] = Start(std::move(request), outcomes[i]);
+  }
+  // The first is in a box or waits for the zygote; either way the third finds no place.
+  for (int i = 0; i < 200 && !(outcomes[0] && outcomes[2]); ++i) Rest(milliseconds(50));
+  ASSERT_TRUE(outcomes[2].has_value());
+  EXPECT_EQ(outcomes[2]->status, ExecutionStatus::kSetupFailed);
+  EXPECT_NE(outcomes[2]->message.find("`queue`"), std::string::npos) << outcomes[2]->message;
+  ASSERT_TRUE(outcomes[0].has_value());
+  EXPECT_EQ(outcomes[0]->stdout_stream.text, "ran\n") << outcomes[0]->message;
+}
+
+}  // namespace
+}  // namespace glovebox::isolation
