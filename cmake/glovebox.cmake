@@ -54,7 +54,8 @@ target_compile_options(glovebox_test_code INTERFACE $<$<CONFIG:RelWithDebInfo>:-
 # GoogleTest's headers are a third of what compiling a test takes, so they are read once. Not where
 # a cache stands before the compiler: it goes by what is read, and a precompiled header changes.
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
-  file(WRITE ${PROJECT_BINARY_DIR}/generated/test_headers.cc "int main() { return 0; }\n")
+  file(GENERATE OUTPUT ${PROJECT_BINARY_DIR}/generated/test_headers.cc
+    CONTENT "int main() { return 0; }\n")
   add_executable(test_headers ${PROJECT_BINARY_DIR}/generated/test_headers.cc)
   target_link_libraries(test_headers PRIVATE GTest::gmock glovebox_warnings glovebox_sanitize
     glovebox_test_code)
