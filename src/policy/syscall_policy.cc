@@ -174,7 +174,8 @@ Result<std::vector<std::string>> ReadCalls(const toml::table& entry) {
 }
 
 Result<AllowRule> ReadAllow(const toml::table& entry) {
-  if (Status keys = CheckKeys(entry, {"calls", "pretend", "when", "otherwise", "needs", "why"});
+  if (Status keys = CheckKeys(entry, {"calls", "pretend", "when", "otherwise", "needs",
+                                      "without_namespaces", "why"});
       !keys) {
     return std::move(keys).error();
   }
@@ -182,13 +183,17 @@ Result<AllowRule> ReadAllow(const toml::table& entry) {
   rule.calls = TRY(ReadCalls(entry));
   rule.why = TRY(ReadText(entry, "why", "say who needs these calls"));
   if (entry.contains("needs")) {
-    if (TRY(ReadText(entry, "needs", "name what the entry needs")) != "cgroup") {
-      return policy::InvalidPolicy("`needs` must be \"cgroup\", or be left out");
+    const std::string needs = TRY(ReadText(entry, "needs", "name what the entry needs"));
+    rule.needs_cgroup = needs == "cgroup";
+    rule.needs_namespaces = needs == "namespaces";
+    if (!rule.needs_cgroup && !rule.needs_namespaces) {
+      return policy::InvalidPolicy(
+          "`needs` must be \"cgroup\" or \"namespaces\", or be left out");
     }
-    rule.needs_cgroup = true;
   }
   rule.pretend = TRY(ReadTests(entry, "pretend"));
   rule.when = TRY(ReadTests(entry, "when"));
+  rule.without_namespaces = TRY(ReadTests(entry, "without_namespaces"));
   if (rule.when.empty() && entry.contains("otherwise")) {
     return policy::InvalidPolicy(
         "`otherwise` without `when` never happens: remove it or add a test");

@@ -116,15 +116,24 @@ Result<Code> PretendCode(const std::vector<ArgumentTest>& tests) {
   return code;
 }
 
-bool IsRefused(const AllowRule& rule, MemoryAccount account) {
-  return rule.needs_cgroup && account == MemoryAccount::kSupervisor;
+bool IsRefused(const AllowRule& rule, BoxFooting footing) {
+  return (rule.needs_cgroup && footing != BoxFooting::kCgroup) ||
+         (rule.needs_namespaces && footing == BoxFooting::kSharedHost);
 }
 
-Result<Code> AllowCode(const AllowRule& rule, MemoryAccount account) {
+std::vector<ArgumentTest> TestsOf(const AllowRule& rule, BoxFooting footing) {
+  std::vector<ArgumentTest> tests = rule.when;
+  if (footing == BoxFooting::kSharedHost) {
+    tests.insert(tests.end(), rule.without_namespaces.begin(), rule.without_namespaces.end());
+  }
+  return tests;
+}
+
+Result<Code> AllowCode(const AllowRule& rule, BoxFooting footing) {
   Code code;
-  if (IsRefused(rule, account)) return Code{Refuse()};
+  if (IsRefused(rule, footing)) return Code{Refuse()};
   if (!rule.pretend.empty()) code = TRY(PretendCode(rule.pretend));
-  for (const ArgumentTest& test : rule.when) {
+  for (const ArgumentTest& test : TestsOf(rule, footing)) {
     if (Status appended = AppendTest(code, test, Refuse()); !appended) {
       return std::move(appended).error();
     }
@@ -229,10 +238,10 @@ Result<std::optional<std::uint32_t>> SyscallNumber(const std::string& name, Arch
 }
 
 Result<std::vector<sock_filter>> CompileFilter(const SyscallPolicy& policy, Arch arch,
-                                               MemoryAccount account) {
+                                               BoxFooting footing) {
   std::map<std::uint32_t, Code> table;
   for (const AllowRule& rule : policy.allow) {
-    const Code code = TRY(AllowCode(rule, account));
+    const Code code = TRY(AllowCode(rule, footing));
     if (Status added = AddCalls(rule.calls, code, arch, table); !added) {
       return std::move(added).error();
     }
@@ -254,7 +263,7 @@ Result<std::vector<sock_filter>> CompileFilter(const SyscallPolicy& policy, Arch
 }
 
 Result<std::vector<WatchedCallRule>> WatchedCalls(const SyscallPolicy& policy, Arch arch,
-                                                  MemoryAccount account) {
+                                                  BoxFooting footing) {
   std::vector<WatchedCallRule> watched;
   const auto add = [&](const std::vector<std::string>& calls, int error,
                        const std::string& why) -> Status {
@@ -265,10 +274,10 @@ Result<std::vector<WatchedCallRule>> WatchedCalls(const SyscallPolicy& policy, A
     return {};
   };
   for (const AllowRule& rule : policy.allow) {
-    if (IsRefused(rule, account)) {
+    if (IsRefused(rule, footing)) {
       TRY(add(rule.calls, EPERM, rule.why));
-    } else if (!rule.when.empty()) {
-      TRY(add(rule.calls, rule.otherwise, rule.why));
+    } else if (!TestsOf(rule, footing).empty()) {
+      TRY(add(rule.calls, rule.when.empty() ? EPERM : rule.otherwise, rule.why));
     }
   }
   for (const DenyRule& rule : policy.deny) {

@@ -17,8 +17,12 @@ namespace glovebox {
 
 enum class Arch { kX86_64, kAarch64 };
 
-// What counts the memory of a box: a cgroup, or a supervisor that looks at its processes.
-enum class MemoryAccount { kCgroup, kSupervisor };
+// What holds a box besides the filter. Each kind of box is refused what the one before it is.
+enum class BoxFooting {
+  kCgroup,      // a cgroup counts its memory
+  kSupervisor,  // a supervisor that looks at its processes does
+  kSharedHost,  // the same, and it has no namespaces: processes and files are the host's
+};
 
 // The kernel's own bound on one filter (BPF_MAXINSNS).
 inline constexpr std::size_t kFilterLengthMax = 4096;
@@ -35,7 +39,7 @@ Result<std::optional<std::uint32_t>> SyscallNumber(const std::string& name, Arch
 //   x32 numbers, on x86-64        KILL_PROCESS (the same calls past every number-based rule)
 //   a call in [[allow]]           ERRNO(0), which returns 0, when every test of `pretend` holds;
 //                                 else ALLOW, or a refusal when a test of `when` fails
-//   a call in [[deny]]            a refusal; so is one that needs a cgroup which is not there
+//   a call in [[deny]]            a refusal; so is one whose needs are not met
 //   everything else, also nr -1   ERRNO(default_error)
 // A refusal is USER_NOTIF: the supervisor answers with the errno of the call's WatchedCallRule and
 // records the attempt. Without a supervisor the kernel answers ENOSYS: refused all the same.
@@ -46,7 +50,7 @@ Result<std::optional<std::uint32_t>> SyscallNumber(const std::string& name, Arch
 // ENOSYS for other calls": a rule without tests replaces the tested rules of the same call, and
 // there is no masked inequality. So the program is generated here, and proven by evaluation.
 Result<std::vector<sock_filter>> CompileFilter(const SyscallPolicy& policy, Arch arch,
-                                               MemoryAccount account = MemoryAccount::kCgroup);
+                                               BoxFooting footing = BoxFooting::kCgroup);
 
 // A call whose refusals the supervisor answers.
 struct WatchedCallRule {
@@ -58,6 +62,6 @@ struct WatchedCallRule {
 
 // The calls that the program of CompileFilter hands to the supervisor, by number.
 Result<std::vector<WatchedCallRule>> WatchedCalls(const SyscallPolicy& policy, Arch arch,
-                                                  MemoryAccount account = MemoryAccount::kCgroup);
+                                                  BoxFooting footing = BoxFooting::kCgroup);
 
 }  // namespace glovebox

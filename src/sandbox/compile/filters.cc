@@ -25,6 +25,16 @@ std::span<const sock_filter> PythonFilterWithoutCgroup() noexcept {
 #endif
 }
 
+std::span<const sock_filter> PythonFilterWithoutNamespaces() noexcept {
+#if defined(__x86_64__) && !defined(__ILP32__)
+  return kPythonFilterX86_64SharedHost;
+#elif defined(__aarch64__) && defined(__LP64__) && !defined(__AARCH64EB__)
+  return kPythonFilterAarch64SharedHost;
+#else
+  return {};
+#endif
+}
+
 std::span<const WatchedCall> PythonWatchedCalls() noexcept {
 #if defined(__x86_64__) && !defined(__ILP32__)
   return kPythonFilterX86_64Watched;

@@ -18,6 +18,10 @@ std::span<const sock_filter> PythonFilter() noexcept;
 // refused.
 std::span<const sock_filter> PythonFilterWithoutCgroup() noexcept;
 
+// The same for boxes that have no namespaces either: what reaches other processes or files of the
+// same user is refused.
+std::span<const sock_filter> PythonFilterWithoutNamespaces() noexcept;
+
 // A call of that filter whose refusals the supervisor answers, with `error`, and records.
 struct WatchedCall {
   std::uint32_t number;
@@ -26,7 +30,7 @@ struct WatchedCall {
   const char* why;   // the policy's reason
 };
 
-// By number. Every call that either filter answers with USER_NOTIF is here.
+// By number. Every call that any of the filters answers with USER_NOTIF is here.
 std::span<const WatchedCall> PythonWatchedCalls() noexcept;
 
 }  // namespace glovebox

@@ -1,7 +1,7 @@
 // generate_filters POLICY.toml NAME OUTPUT.inc: compiles a policy for every architecture and writes
 // the programs as constexpr arrays kNAMEX86_64 and kNAMEAarch64, each also for boxes without a
-// cgroup (...NoCgroup) and with the calls that either hands to the supervisor (...Watched). Runs
-// while Glovebox is built.
+// cgroup (...NoCgroup), for those without namespaces either (...SharedHost), and with the calls that
+// any of them hands to the supervisor (...Watched). Runs while Glovebox is built.
 #include <linux/filter.h>
 
 #include <cstdio>
@@ -59,10 +59,11 @@ std::string WatchedText(const std::string& name, const std::vector<WatchedCallRu
 }
 
 Result<std::string> ArchText(const SyscallPolicy& policy, const std::string& name, Arch arch) {
-  const std::string unaccounted = name + "NoCgroup";
   return ArrayText(name, TRY(CompileFilter(policy, arch))) + "\n" +
-         ArrayText(unaccounted, TRY(CompileFilter(policy, arch, MemoryAccount::kSupervisor))) +
-         "\n" + WatchedText(name, TRY(WatchedCalls(policy, arch, MemoryAccount::kSupervisor)));
+         ArrayText(name + "NoCgroup", TRY(CompileFilter(policy, arch, BoxFooting::kSupervisor))) +
+         "\n" +
+         ArrayText(name + "SharedHost", TRY(CompileFilter(policy, arch, BoxFooting::kSharedHost))) +
+         "\n" + WatchedText(name, TRY(WatchedCalls(policy, arch, BoxFooting::kSharedHost)));
 }
 
 Result<std::string> GenerateText(const std::string& policy_path, const std::string& name) {
