@@ -14,12 +14,19 @@ void AddConfigurationFlags(CLI::App& command, ConfigurationFlags& flags) {
     const std::string description = std::string(setting.description) + " [" +
                                     std::string(setting.variables.front()) + "; " + setting.Rule() +
                                     "]";
+    const bool is_switch = setting.is_switch();
+    // What the bare flag would otherwise be taken for.
+    const std::string shown_default = is_switch ? "" : std::string(setting.default_text);
     command
         .add_option_function<std::string>(
-            "--" + name, [&flags, name](const std::string& text) { flags.settings[name] = text; },
+            "--" + name,
+            [&flags, name, is_switch](const std::string& text) {
+              flags.settings[name] = is_switch && text.empty() ? "true" : text;
+            },
             description)
         ->type_name("VALUE")
-        ->default_str(std::string(setting.default_text))
+        ->expected(is_switch ? 0 : 1, 1)
+        ->default_str(shown_default)
         ->group(setting.section().empty() ? "General" : std::string(setting.section()));
   }
   command

@@ -45,6 +45,8 @@ struct ExecOptions {
   bool json = false;
   double timeout_seconds = 30;
   std::string memory = "128m";
+  bool allow_degraded = false;
+  std::string cgroup_parent;
 };
 
 int Complain(int exit_code, const std::string& sentence) {
@@ -147,8 +149,12 @@ Status Prepare(ExecSession& session, const ExecOptions& options, ExecutionReques
     session.in = TRY(InputRelay::Start(session.context, STDIN_FILENO));
     request.stdin_fd = session.in->read_end();
   }
-  session.executor = TRY(CreateLocalExecutor(
-      session.context, {.zygote_program = TRY(FindZygoteProgram()), .boxes_max = 1}));
+  LocalExecutorOptions executor_options;
+  executor_options.zygote_program = TRY(FindZygoteProgram());
+  executor_options.boxes_max = 1;
+  executor_options.allow_degraded = options.allow_degraded;
+  executor_options.cgroup_parent = options.cgroup_parent;
+  session.executor = TRY(CreateLocalExecutor(session.context, std::move(executor_options)));
   return {};
 }
 
@@ -202,6 +208,16 @@ void AddExecCommand(CLI::App& root, int& exit_code) {
       ->capture_default_str();
   command->add_option("--memory", options->memory, "Memory limit, as in 64m or 1g")
       ->capture_default_str();
+  command
+      ->add_flag(
+          "--allow-degraded", options->allow_degraded,
+          "Run where this host cannot hold a box at full strength; the result (--json) lists "
+          "the missing walls")
+      ->envname("SANDBOX_ALLOW_DEGRADED");
+  command
+      ->add_option("--cgroup-parent", options->cgroup_parent,
+                   "The cgroup in which the box gets its own, such as /sys/fs/cgroup/glovebox")
+      ->envname("SANDBOX_CGROUP_PARENT");
   command->add_option("arguments", options->arguments, "sys.argv[1:] (after --)");
   command->footer(
       "Exit codes: 0; 1 Python error; n sys.exit(n); 128+s own signal; 124 timed out; 137 limit;\n"

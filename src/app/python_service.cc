@@ -85,9 +85,15 @@ Result<std::unique_ptr<PythonService>> PythonService::Create(boost::asio::io_con
   options.zygote_program = TRY(FindZygoteProgram());
   options.kinds = {{.name = "python", .preimports = CommonModules()}};
   options.boxes_max = static_cast<std::uint32_t>(configuration.settings.boxes_max);
+  options.allow_degraded = configuration.settings.allow_degraded == "true";
+  options.cgroup_parent = configuration.settings.cgroup_parent;
+  std::vector<std::string> missing;
+  options.on_degraded = [&missing](const std::vector<std::string>& walls) { missing = walls; };
   auto boxes = TRY(CreateLocalExecutor(context, std::move(options)));
-  return std::unique_ptr<PythonService>(
+  std::unique_ptr<PythonService> service(
       new PythonService(context, configuration, std::move(boxes)));
+  service->missing_walls_ = std::move(missing);
+  return service;
 }
 
 PythonService::PythonService(boost::asio::io_context& context, const Configuration& configuration,
@@ -107,6 +113,15 @@ PythonService::PythonService(boost::asio::io_context& context, const Configurati
   AddSandboxInfoResource(server_.resources(), inventory_, limits);
   AddPythonPrompt(server_.prompts());
   server_.Open();
+}
+
+void PythonService::WarnOfMissingWalls(const Log& log) const {
+  if (missing_walls_.empty()) return;
+  std::string text = "boxes are degraded (allow-degraded), as every result says. Missing walls: ";
+  for (const std::string& wall : missing_walls_) {
+    text += (&wall == missing_walls_.data() ? "" : "; ") + wall;
+  }
+  log.Warn(text);
 }
 
 PythonService::~PythonService() {

@@ -2,10 +2,13 @@
 
 #include <functional>
 #include <memory>
+#include <string>
+#include <vector>
 
 #include <boost/asio/io_context.hpp>
 
 #include "app/configuration.h"
+#include "app/log.h"
 #include "app/observed_executor.h"
 #include "base/result.h"
 #include "executor/executor.h"
@@ -31,6 +34,9 @@ class PythonService {
   // The boxes themselves: what runs here is not told to on_execution.
   Executor& boxes() { return *boxes_; }
 
+  // One line, where boxes are weaker than promised because the operator allows it.
+  void WarnOfMissingWalls(const Log& log) const;
+
   // Hears of every execution a client asked for. May be empty.
   std::function<void(const Outcome&)> on_execution;
 
@@ -43,6 +49,7 @@ class PythonService {
   std::unique_ptr<Executor> boxes_;
   ObservedExecutor executor_;
   BoxInventory inventory_;
+  std::vector<std::string> missing_walls_;
 };
 
 }  // namespace glovebox

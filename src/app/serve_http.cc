@@ -155,6 +155,7 @@ Status ServeHttp(const Configuration& configuration, const Log& log) {
   TRY(CheckListening(settings, tokens));
   boost::asio::io_context context(1);
   auto python = TRY(PythonService::Create(context, configuration));
+  python->WarnOfMissingWalls(log);
   HttpService service(context, settings, log, std::move(tokens), std::move(python));
   TRY(service.Listen());
   context.run();

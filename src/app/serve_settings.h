@@ -33,6 +33,9 @@ struct ServeSettings {
   std::uint64_t code_chars_max = 0;
   std::uint64_t boxes_max = 0;
 
+  std::string allow_degraded;  // "false", "true"
+  std::string cgroup_parent;   // may be empty
+
   std::uint64_t requests_per_second = 0;  // 0: no limit
   std::uint64_t burst = 0;
   std::uint64_t concurrent_max = 0;  // 0: half of boxes_max

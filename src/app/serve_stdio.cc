@@ -18,6 +18,7 @@ Status ServeStdio(const Configuration& configuration, const Log& log) {
   // First of all: from here on nothing can write into the protocol by accident.
   const auto transport = TRY(StdioTransport::TakeStandardStreams(context));
   const auto service = TRY(PythonService::Create(context, configuration));
+  service->WarnOfMissingWalls(log);
   service->server().on_request = [&](std::string_view method, int code, double seconds) {
     LogRequest(log, method, code, seconds);
   };

@@ -205,6 +205,27 @@ std::vector<Setting> Limits() {
   };
 }
 
+std::vector<Setting> Host() {
+  return {
+      {.name = "allow-degraded",
+       .variables = {"SANDBOX_ALLOW_DEGRADED"},
+       .key = "boxes.allow_degraded",
+       .target = &Settings::allow_degraded,
+       .default_text = "false",
+       .choices = {"false", "true"},
+       .description = "Run where this host cannot hold boxes at full strength (no namespaces), "
+                      "which is refused otherwise; every result then lists the missing walls."},
+      {.name = "cgroup-parent",
+       .variables = {"SANDBOX_CGROUP_PARENT"},
+       .key = "boxes.cgroup_parent",
+       .target = &Settings::cgroup_parent,
+       .default_text = "",
+       .form = "a cgroup this user may make groups in, such as /sys/fs/cgroup/glovebox",
+       .description = "Where boxes have their cgroups; without it, the host's tree as root, and as "
+                      "a normal user the own group where systemd delegates it."},
+  };
+}
+
 std::vector<Setting> Fairness() {
   return {
       {.name = "rate",
@@ -239,7 +260,7 @@ std::vector<Setting> Fairness() {
 
 std::vector<Setting> Concatenate() {
   std::vector<Setting> all;
-  for (std::vector<Setting> part : {General(), Http(), Limits(), Fairness()}) {
+  for (std::vector<Setting> part : {General(), Http(), Limits(), Host(), Fairness()}) {
     std::move(part.begin(), part.end(), std::back_inserter(all));
   }
   return all;

@@ -36,6 +36,8 @@ struct Setting {
 
   // "http" of "http.port"; empty for keys outside of tables.
   std::string_view section() const;
+  // True or false: the bare flag means true.
+  bool is_switch() const { return choices.size() == 2 && choices[1] == "true"; }
   // What may be written, as in "must be <rule>".
   std::string Rule() const;
   // Puts `text` where it belongs. kInvalidArgument: breaks the rule; the message is only that rule.

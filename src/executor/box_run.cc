@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <sys/random.h>
 #include <sys/syscall.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -17,6 +18,7 @@
 
 #include "python/wire/descriptor_passing.h"
 #include "sandbox/parent/spawn.h"
+#include "sandbox/parent/user_tasks.h"
 
 namespace glovebox {
 namespace {
@@ -69,6 +71,7 @@ BoxRun::BoxRun(asio::io_context& context, ExecutionRequest request, ServerEnds c
       slot_(means.cgroup),
       watcher_(means.watcher),
       measured_tmpfs_(means.measured_tmpfs),
+      shared_folder_(means.shared_folder),
       observer_(observer),
       handlers_(std::move(handlers)),
       nonce_(RandomNumber()),
@@ -106,7 +109,7 @@ void BoxRun::OnBorn(Result<UniqueFd> pidfd) {
   pidfd_.assign(pidfd->release());
   WatchDeath();
   if (over()) {  // cancelled while being born, or too late
-    ::syscall(SYS_pidfd_send_signal, pidfd_.native_handle(), SIGKILL, nullptr, 0);
+    EndBox();
     Deliver();
     return;
   }
@@ -234,11 +237,13 @@ void BoxRun::HandOver() {
   report_.handed_over = true;
   handed_over_at_ = Clock::now();
   if (calls_) calls_->StartClock();
-  run_frame_ =
-      wire::Frame(wire::FrameKind::kRun,
-                  wire::EncodeRunRequest(MakeRunRequest(
-                      request_, nonce_,
-                      measured_tmpfs_ == nullptr ? kDataSlackBytes : kMeteredDataSlackBytes)));
+  wire::RunRequest run = MakeRunRequest(
+      request_, nonce_, measured_tmpfs_ == nullptr ? kDataSlackBytes : kMeteredDataSlackBytes);
+  // A box with the server's own uid: the kernel counts everything that user runs.
+  if (shared_folder_ != nullptr && ::geteuid() != 0) {
+    run.processes_max += sandbox::CountTasksOf(::geteuid());
+  }
+  run_frame_ = wire::Frame(wire::FrameKind::kRun, wire::EncodeRunRequest(run));
   asio::async_write(gate_, asio::buffer(run_frame_),
                     [self = shared_from_this()](const error_code&, std::size_t) {
                       self->run_frame_.clear();
@@ -253,7 +258,9 @@ void BoxRun::HandOver() {
 // Fails closed: a box that cannot be looked at does not get the request.
 void BoxRun::StartMeter() {
   if (measured_tmpfs_ == nullptr) return;
-  auto meter = sandbox::MemoryMeter::Open(pidfd_.native_handle(), *measured_tmpfs_);
+  auto meter = shared_folder_ != nullptr
+                   ? sandbox::MemoryMeter::OpenShared(pidfd_.native_handle(), *shared_folder_)
+                   : sandbox::MemoryMeter::Open(pidfd_.native_handle(), *measured_tmpfs_);
   if (meter) {
     meter_ = std::move(*meter);
     return;
@@ -267,7 +274,9 @@ void BoxRun::MeterMemory() {
   const std::uint64_t limit = request_.limits.memory_bytes_max;
   const std::uint64_t used = meter_->Measure(limit);
   if (used > limit) return Kill(KillReason::kMemory);
-  memory_timer_.expires_after(used > limit / 2 ? kMeterIntervalNearLimit : kMeterInterval);
+  // Init and Python are two; more can grow in turn, and faster than one.
+  const bool near = used > limit / 2 || meter_->processes() > 2;
+  memory_timer_.expires_after(near ? kMeterIntervalNearLimit : kMeterInterval);
   memory_timer_.async_wait([self = shared_from_this()](const error_code& error) {
     if (!error && !self->dead_ && !self->delivered_) self->MeterMemory();
   });
@@ -376,11 +385,16 @@ void BoxRun::Kill(KillReason reason) {
   if (verdict) report_.killed = reason;
   if (dead_ || !pidfd_.is_open()) return;
   if (reason != KillReason::kNone && slot_ != nullptr) slot_->LiftCpuLimit();
-  // The init of a PID namespace takes everything in it along.
-  ::syscall(SYS_pidfd_send_signal, pidfd_.native_handle(), SIGKILL, nullptr, 0);
+  EndBox();
   if (!verdict || reason == KillReason::kNone) return;
   if (reason != KillReason::kOutput) DrainNow();
   Deliver();
+}
+
+// The init of a PID namespace takes everything in it along. One without a namespace is asked to.
+void BoxRun::EndBox() {
+  const int signal = shared_folder_ == nullptr ? SIGKILL : SIGTERM;
+  ::syscall(SYS_pidfd_send_signal, pidfd_.native_handle(), signal, nullptr, 0);
 }
 
 void BoxRun::Abandon() {

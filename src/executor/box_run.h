@@ -72,6 +72,8 @@ class BoxRun : public std::enable_shared_from_this<BoxRun> {
     sandbox::CallWatcher* watcher = nullptr;  // null: the seccomp wall is down
     // Tier B: memory is measured by looking at the box, whose own tmpfs these are.
     const std::vector<std::string>* measured_tmpfs = nullptr;
+    // The box has no namespaces; and, metered or not, this is the folder it may write.
+    const std::string* shared_folder = nullptr;
   };
   BoxRun(boost::asio::io_context& context, ExecutionRequest request, ServerEnds channels,
          Means means, ExecutionObserver* observer, Handlers handlers);
@@ -113,6 +115,7 @@ class BoxRun : public std::enable_shared_from_this<BoxRun> {
   void TakeStatus(const sandbox::StatusRecord& record);
   void DrainNow();
   void Kill(KillReason reason);
+  void EndBox();
   void OnDeath();
   void CloseAll();
   void Deliver();
@@ -122,6 +125,7 @@ class BoxRun : public std::enable_shared_from_this<BoxRun> {
   sandbox::CgroupSlot* slot_;
   sandbox::CallWatcher* watcher_;
   const std::vector<std::string>* measured_tmpfs_;
+  const std::string* shared_folder_;
   std::optional<sandbox::MemoryMeter> meter_;   // tier B, from the hand-over on
   std::shared_ptr<sandbox::CallRecord> calls_;  // once the filter's listener is here
   ExecutionObserver* observer_;

@@ -13,12 +13,11 @@
 
 #include "executor/box_run.h"
 #include "executor/execution_id.h"
+#include "executor/host_share.h"
 #include "python/client/box_factory.h"
 #include "python/client/zygote_client.h"
 #include "sandbox/parent/call_watcher.h"
 #include "sandbox/parent/cgroup.h"
-#include "sandbox/parent/leftovers.h"
-#include "sandbox/parent/uid_range.h"
 
 namespace glovebox {
 namespace {
@@ -26,19 +25,6 @@ namespace {
 namespace asio = boost::asio;
 using Clock = std::chrono::steady_clock;
 using sandbox::Wall;
-
-// Our cgroups, and the note that tells a successor of them if we are killed. The note goes last.
-struct HostCgroups {
-  sandbox::HostNote note;
-  sandbox::CgroupTree tree;
-};
-
-// What a box occupies on the host: one uid of our range and, when that wall stands, its cgroups.
-// Used by one box at a time, then by the next.
-struct Slot {
-  std::uint32_t number;  // the uid, too: 0 is the zygote's
-  std::optional<sandbox::CgroupSlot> cgroup;
-};
 
 // Boxes of one kind, all forked from one zygote, and the requests that wait for one.
 struct Workshop {
@@ -74,13 +60,11 @@ class LocalExecution final : public Execution, public std::enable_shared_from_th
 class LocalExecutor final : public Executor {
  public:
   LocalExecutor(asio::io_context& context, LocalExecutorOptions options,
-                std::vector<std::unique_ptr<Workshop>> workshops,
-                std::optional<sandbox::UidRange> uids, std::optional<HostCgroups> cgroups,
+                std::vector<std::unique_ptr<Workshop>> workshops, HostShare host,
                 std::unique_ptr<sandbox::CallWatcher> watcher)
       : context_(context),
         options_(std::move(options)),
-        uids_(std::move(uids)),
-        cgroups_(std::move(cgroups)),
+        host_(std::move(host)),
         watcher_(std::move(watcher)),
         workshops_(std::move(workshops)) {}
 
@@ -137,8 +121,10 @@ class LocalExecutor final : public Executor {
 
   Status StartZygote(Workshop& workshop) {
     workshop.ready = false;
+    sandbox::SpawnRequest spawn = workshop.factory.ZygoteSpawn(host_.uids());
+    spawn.cgroup_file = host_.zygote_cgroup_file();
     Result<std::unique_ptr<python::ZygoteClient>> zygote = python::ZygoteClient::Start(
-        context_, workshop.factory.ZygoteSpawn(uids_), workshop.factory.setup(),
+        context_, std::move(spawn), workshop.factory.setup(),
         [this, &workshop](Status ready) { OnZygoteReady(workshop, std::move(ready)); },
         [this, &workshop] { OnZygoteDeath(workshop); });
     if (!zygote) return std::move(zygote).error();
@@ -173,6 +159,8 @@ class LocalExecutor final : public Executor {
     outcome.queue_seconds = total.count() - outcome.wall_seconds;
     const std::vector<std::string>& missing = workshops_.front()->factory.missing();
     outcome.missing_walls.insert(outcome.missing_walls.begin(), missing.begin(), missing.end());
+    outcome.missing_walls.insert(outcome.missing_walls.begin(), host_.missing().begin(),
+                                 host_.missing().end());
     const DoneHandler done = std::exchange(execution->done, nullptr);
     execution->withdraw = nullptr;
     if (done) done(std::move(outcome));
@@ -219,22 +207,21 @@ class LocalExecutor final : public Executor {
     }
   }
 
-  Result<Slot*> TakeSlot() {
+  Result<BoxPlace*> TakeSlot() {
     if (free_slots_.empty()) {
       const auto number = static_cast<std::uint32_t>(slots_.size() + 1);
-      auto slot = std::make_unique<Slot>(Slot{number, std::nullopt});
-      if (cgroups_) slot->cgroup.emplace(TRY(cgroups_->tree.MakeSlot(number)));
+      auto slot = std::make_unique<BoxPlace>(TRY(host_.MakePlace(number)));
       free_slots_.push_back(slot.get());
       slots_.push_back(std::move(slot));
     }
     // The one that has rested longest: its last box is the most thoroughly gone.
-    Slot* slot = free_slots_.front();
+    BoxPlace* slot = free_slots_.front();
     free_slots_.pop_front();
     ++slots_in_use_;
     return slot;
   }
 
-  void ReturnSlot(Slot* slot) {
+  void ReturnSlot(BoxPlace* slot) {
     --slots_in_use_;
     free_slots_.push_back(slot);
     RunNext();
@@ -242,21 +229,28 @@ class LocalExecutor final : public Executor {
 
   // Tier B: the limit is to hold, and no cgroup holds it.
   const std::vector<std::string>* MeteredTmpfs(const Workshop& workshop) const {
-    return options_.walls.stands(Wall::kCgroup) && !cgroups_ ? &workshop.tmpfs : nullptr;
+    return host_.metered() ? &workshop.tmpfs : nullptr;
+  }
+
+  Status PreparePlace(BoxPlace& place, ExecutionRequest& request) {
+    const ExecutionLimits& limits = request.limits;
+    if (place.cgroup) {
+      TRY(place.cgroup->Prepare({limits.memory_bytes_max, limits.processes_max, 1.0}));
+    }
+    TRY(host_.Refresh(place));
+    const auto added = host_.Environment(place);
+    request.environment.insert(request.environment.begin(), added.begin(), added.end());
+    return {};
   }
 
   Status RunInBox(const std::shared_ptr<LocalExecution>& execution) {
     Workshop& workshop = *execution->workshop;
     BoxChannels channels = TRY(BoxChannels::Make());
-    Slot* slot = TRY(TakeSlot());
+    BoxPlace* slot = TRY(TakeSlot());
     sandbox::CgroupSlot* cgroup = slot->cgroup ? &*slot->cgroup : nullptr;
-    if (cgroup != nullptr) {
-      const ExecutionLimits& limits = execution->request.limits;
-      Status prepared = cgroup->Prepare({limits.memory_bytes_max, limits.processes_max, 1.0});
-      if (!prepared) {
-        ReturnSlot(slot);
-        return prepared;
-      }
+    if (Status prepared = PreparePlace(*slot, execution->request); !prepared) {
+      ReturnSlot(slot);
+      return prepared;
     }
     const std::vector<int> box_fds =
         channels.box.List(cgroup != nullptr ? cgroup->join_fds() : std::vector<int>());
@@ -272,12 +266,14 @@ class LocalExecutor final : public Executor {
     };
     execution->run = std::make_shared<BoxRun>(
         context_, std::move(execution->request), std::move(channels.server),
-        BoxRun::Means{cgroup, watcher_.get(), MeteredTmpfs(workshop)}, execution->observer,
-        std::move(handlers));
+        BoxRun::Means{cgroup, watcher_.get(), MeteredTmpfs(workshop),
+                      slot->folder.empty() ? nullptr : &slot->folder},
+        execution->observer, std::move(handlers));
     runs_.emplace(slot, execution->run);
     execution->run->Begin();
     workshop.zygote->SpawnBox(
-        uids_ ? slot->number : 0, box_fds, cgroup != nullptr ? cgroup->birth_fd() : -1,
+        {host_.BoxUid(*slot), box_fds, cgroup != nullptr ? cgroup->birth_fd() : -1,
+         host_.BoxCpu(*slot), slot->folder},
         [this, execution, run = execution->run, slot](Result<UniqueFd> pidfd) {
           if (pidfd || !Retry(execution, *run, slot)) run->OnBorn(std::move(pidfd));
         });
@@ -285,7 +281,7 @@ class LocalExecutor final : public Executor {
   }
 
   // A request whose box was never born, because the zygote died first, gets another one, once.
-  bool Retry(const std::shared_ptr<LocalExecution>& execution, BoxRun& run, Slot* slot) {
+  bool Retry(const std::shared_ptr<LocalExecution>& execution, BoxRun& run, BoxPlace* slot) {
     if (execution->workshop->ready || execution->retried || run.over()) return false;
     execution->retried = true;
     execution->request = run.TakeRequest();
@@ -300,14 +296,13 @@ class LocalExecutor final : public Executor {
   asio::io_context& context_;
   LocalExecutorOptions options_;
   // Declared in the order in which they are taken; given back the other way round.
-  std::optional<sandbox::UidRange> uids_;  // none: every box has our own uid, in its own namespace
-  std::optional<HostCgroups> cgroups_;
+  HostShare host_;
   std::unique_ptr<sandbox::CallWatcher> watcher_;  // null without the seccomp wall
-  std::vector<std::unique_ptr<Slot>> slots_;
-  std::deque<Slot*> free_slots_;
+  std::vector<std::unique_ptr<BoxPlace>> slots_;
+  std::deque<BoxPlace*> free_slots_;
   std::uint32_t slots_in_use_ = 0;
   std::vector<std::unique_ptr<Workshop>> workshops_;            // at least one
-  std::map<Slot*, std::shared_ptr<BoxRun>> runs_;               // every box that is not gone
+  std::map<BoxPlace*, std::shared_ptr<BoxRun>> runs_;           // every box that is not gone
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);  // for handlers that outlive us
 };
 
@@ -323,10 +318,10 @@ Status CheckWritable(const FolderGrant& folder) {
 }
 
 Result<std::unique_ptr<Workshop>> MakeWorkshop(const LocalExecutorOptions& options,
-                                               const BoxKind& kind, bool has_cgroups) {
+                                               const BoxKind& kind, const HostShare& host) {
   auto factory = python::BoxFactory::Prepare(options.zygote_program,
                                              {kind.preimports, kind.module_paths, kind.folders},
-                                             options.walls, has_cgroups);
+                                             host.walls(), {host.mode(), !host.metered()});
   if (!factory) return std::move(factory).error().Within("boxes of kind '" + kind.name + "'");
   std::vector<std::string> tmpfs;
   for (const wire::TmpfsSetup& item : factory->setup().tmpfs) tmpfs.push_back(item.path);
@@ -338,34 +333,20 @@ Result<std::unique_ptr<Workshop>> MakeWorkshop(const LocalExecutorOptions& optio
 
 Result<std::unique_ptr<Executor>> CreateLocalExecutor(asio::io_context& context,
                                                       LocalExecutorOptions options) {
-  // A normal user has one uid to give and no cgroups of its own.
-  const bool privileged = ::geteuid() == 0;
-  const bool metered = options.walls.stands(Wall::kCgroup) && !privileged;
   CHECK(!options.kinds.empty());
+  HostShare host =
+      TRY(HostShare::Take({options.walls, options.allow_degraded, options.cgroup_parent}));
+  if (options.on_degraded && host.mode().degraded()) options.on_degraded(host.missing());
   std::vector<std::unique_ptr<Workshop>> workshops;
   for (const BoxKind& kind : options.kinds) {
-    workshops.push_back(TRY(MakeWorkshop(options, kind, !metered)));
-    if (!privileged) continue;
+    workshops.push_back(TRY(MakeWorkshop(options, kind, host)));
+    if (!host.mode().own_uids()) continue;
     for (const FolderGrant& folder : kind.folders) TRY(CheckWritable(folder));
-  }
-  std::optional<sandbox::UidRange> uids;
-  std::optional<HostCgroups> cgroups;
-  if (privileged) {
-    uids.emplace(TRY(sandbox::UidRange::Take(sandbox::kLockFolder)));
-    TRY(sandbox::SweepDeadServers(sandbox::kLockFolder, *uids));
-    if (options.walls.stands(Wall::kCgroup)) {
-      const sandbox::CgroupLayout layout = sandbox::DetectCgroupLayout();
-      sandbox::HostNote note = TRY(sandbox::HostNote::Write(
-          sandbox::kLockFolder, *uids, sandbox::CgroupTree::BranchesOf(layout, uids->index())));
-      cgroups.emplace(
-          HostCgroups{std::move(note), TRY(sandbox::CgroupTree::Create(layout, uids->index()))});
-    }
   }
   std::unique_ptr<sandbox::CallWatcher> watcher;
   if (options.walls.stands(Wall::kSeccomp)) watcher = TRY(sandbox::CallWatcher::Start());
-  auto executor =
-      std::make_unique<LocalExecutor>(context, std::move(options), std::move(workshops),
-                                      std::move(uids), std::move(cgroups), std::move(watcher));
+  auto executor = std::make_unique<LocalExecutor>(context, std::move(options), std::move(workshops),
+                                                  std::move(host), std::move(watcher));
   TRY(executor->StartFirstZygote());
   return std::unique_ptr<Executor>(std::move(executor));
 }

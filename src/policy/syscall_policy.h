@@ -31,11 +31,11 @@ struct AllowRule {
   std::vector<std::string> calls;
   std::vector<ArgumentTest> pretend;
   std::vector<ArgumentTest> when;
-  int otherwise = 0;          // an errno value; 0 exactly when `when` is empty
+  int otherwise = 0;              // an errno value; 0 exactly when `when` is empty
   bool needs_cgroup = false;      // refused with EPERM where no cgroup counts the box's memory
+  std::string why;                // who needs these calls
   bool needs_namespaces = false;  // refused with EPERM where the box shares the host's
-  std::vector<ArgumentTest> without_namespaces;  // tests that hold as well in such a box
-  std::string why;                               // who needs these calls
+  std::vector<ArgumentTest> without_namespaces = {};  // tests that hold as well in such a box
 };
 
 // Calls that always fail with `error`. Separate from what the default refuses because an attempt is

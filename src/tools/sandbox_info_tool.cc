@@ -1,8 +1,10 @@
 #include "tools/sandbox_info_tool.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include <boost/json/array.hpp>
@@ -86,6 +88,31 @@ mcp::ToolDefinition Definition() {
   return tool;
 }
 
+// Whether an entry of missing_walls, "root: names of files can be seen", is about `wall`.
+bool IsMissing(const json::array& missing, std::string_view wall) {
+  return std::any_of(missing.begin(), missing.end(), [&](const json::value& entry) {
+    return std::string_view(entry.as_string()).starts_with(std::string(wall) + ":");
+  });
+}
+
+json::array StandingWalls(const json::array& missing) {
+  json::array walls;
+  walls.emplace_back(IsMissing(missing, "identity")
+                         ? "identity: no capabilities, no way to gain any"
+                         : "identity: a throw-away user without capabilities");
+  if (!IsMissing(missing, "root")) {
+    walls.emplace_back("root: a read-only root with the Python runtime and nothing else");
+  }
+  if (!IsMissing(missing, "pid namespace")) {
+    walls.emplace_back(
+        "namespaces: own processes, mounts, IPC and host name, a network without interfaces");
+  }
+  walls.emplace_back("Landlock: the file and network rules a second time");
+  walls.emplace_back("seccomp: an allow-list of system calls");
+  walls.emplace_back("limits: memory, processes, CPU, output and time, kept from outside");
+  return walls;
+}
+
 }  // namespace
 
 json::object SandboxInfo(const json::object& inventory, const RunLimits& limits) {
@@ -106,16 +133,13 @@ json::object SandboxInfo(const json::object& inventory, const RunLimits& limits)
     document[key] = inventory.at(key);
   }
   document["limits"] = Limits(limits);
-  document["writable_folders"] = {"/work", "/tmp", "/dev/shm"};
+  const json::array& missing = inventory.at("missing_walls").as_array();
+  document["writable_folders"] = IsMissing(missing, "root")
+                                     ? json::array{"the current folder, which is HOME", "TMPDIR"}
+                                     : json::array{"/work", "/tmp", "/dev/shm"};
   document["state_between_calls"] = false;
-  document["walls"] = {
-      "identity: a throw-away user without capabilities",
-      "root: a read-only root with the Python runtime and nothing else",
-      "namespaces: own processes, mounts, IPC and host name, a network without interfaces",
-      "Landlock: the file and network rules a second time",
-      "seccomp: an allow-list of system calls",
-      "limits: memory, processes, CPU, output and time, kept from outside"};
-  document["missing_walls"] = inventory.at("missing_walls");
+  document["walls"] = StandingWalls(missing);
+  document["missing_walls"] = missing;
   return document;
 }
 

@@ -61,6 +61,7 @@ Executor* BoxRunner::ExecutorFor(sandbox::Walls walls) {
   options.zygote_program = ZygoteProgram();
   options.kinds = {{.name = "python", .preimports = {"ctypes", "mmap", "socket"}}};
   options.walls = walls;
+  options.allow_degraded = WithoutUserNamespaces() && ExecutorUser();
   const AsExecutorUser user;
   Result<std::unique_ptr<Executor>> made = CreateLocalExecutor(context_, std::move(options));
   if (!made.ok()) {
@@ -123,6 +124,11 @@ std::optional<uid_t> ExecutorUser() {
   const char* text = std::getenv("GLOVEBOX_ISOLATION_UID");
   if (text == nullptr) return std::nullopt;
   return static_cast<uid_t>(std::strtoul(text, nullptr, 10));
+}
+
+bool WithoutUserNamespaces() {
+  // One thread. NOLINTNEXTLINE(concurrency-mt-unsafe)
+  return std::getenv("GLOVEBOX_ISOLATION_NO_USERNS") != nullptr;
 }
 
 std::string ZygoteProgram() {

@@ -55,6 +55,10 @@ BoxRunner& Runner();
 // The normal user that executors run as: $GLOVEBOX_ISOLATION_UID; nothing for root.
 std::optional<uid_t> ExecutorUser();
 
+// Whether this run is on a host that refuses user namespaces: GLOVEBOX_ISOLATION_NO_USERNS=1.
+// Executors of a normal user are then allowed to be degraded.
+bool WithoutUserNamespaces();
+
 // Where glovebox-python is: $GLOVEBOX_PYTHON, set by ctest.
 std::string ZygoteProgram();
 

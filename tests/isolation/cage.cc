@@ -176,6 +176,11 @@ Status JoinGroups() {
   return WriteFile(State().pids.folder + "/cgroup.procs", "0");
 }
 
+std::string PeakFile() {
+  const Group& group = State().memory;
+  return group.folder + (group.unified ? "/memory.peak" : "/memory.max_usage_in_bytes");
+}
+
 CageEntry Broken(const Error& error) {
   State().problem = error.message();
   return {.inside = true};
@@ -220,6 +225,13 @@ std::uint64_t CageMemoryBytes() {
       ReadFile(group.folder + (group.unified ? "/memory.current" : "/memory.usage_in_bytes"));
   return text.empty() ? 0 : std::stoull(text);
 }
+
+std::uint64_t CageMemoryPeak() {
+  const std::string text = ReadFile(PeakFile());
+  return text.empty() ? 0 : std::stoull(text);
+}
+
+Status ResetCageMemoryPeak() { return WriteFile(PeakFile(), "0"); }
 
 std::uint32_t CageTasks() {
   std::uint32_t tasks = 0;

@@ -37,6 +37,10 @@ const std::string& CageLimitFile();
 // Tasks (threads counted) that live in the cage's PID namespace.
 std::uint32_t CageTasks();
 
+// The most that was in use since the last reset, as the kernel counted it.
+std::uint64_t CageMemoryPeak();
+Status ResetCageMemoryPeak();
+
 // Writes `text` into an existing file.
 Status WriteFile(const std::string& path, const std::string& text);
 // The content of `path`, or nothing.

@@ -8,6 +8,7 @@
 #include <filesystem>
 
 #include "isolation_fixture.h"
+#include "sandbox/parent/refused_namespaces.h"
 #include "victim.h"
 
 namespace glovebox::isolation {
@@ -74,6 +75,7 @@ int RunTests(int argc, char** argv) {
   const ReachableZygote zygote;
   const CageEntry cage = EnterCage();
   if (!cage.inside) return cage.exit_code;
+  if (WithoutUserNamespaces()) CHECK(sandbox::RefuseNamespaces(CLONE_NEWUSER));
   const int code = RUN_ALL_TESTS();
   Runner().Clear();
   return code;

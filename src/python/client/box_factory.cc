@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <span>
 #include <utility>
 
 #include "sandbox/compile/filters.h"
@@ -23,8 +24,8 @@ bool ExistsOnHost(const std::string& path) {
   return ::stat(path.c_str(), &info) == 0;
 }
 
-Status FillLandlock(const policy::BoxPolicy& policy, sandbox::Walls walls, wire::ZygoteSetup& setup,
-                    std::vector<std::string>& missing) {
+Status FillLandlock(const policy::BoxPolicy& policy, sandbox::Walls walls, bool namespaces,
+                    wire::ZygoteSetup& setup, std::vector<std::string>& missing) {
   if (!walls.stands(Wall::kLandlock)) return {};
   const int abi = sandbox::LandlockAbi();
   if (abi < 1) {
@@ -36,7 +37,10 @@ Status FillLandlock(const policy::BoxPolicy& policy, sandbox::Walls walls, wire:
   }
   const sandbox::LandlockMasks masks = sandbox::MasksForAbi(abi);
   setup.landlock = {masks.fs, masks.net, masks.scoped, {}};
-  for (const sandbox::LandlockGrant& grant : sandbox::CompileLandlock(policy, abi)) {
+  if (!namespaces) setup.own_folder_rights = sandbox::LandlockWritable(abi);
+  for (const sandbox::LandlockGrant& grant : namespaces
+                                                 ? sandbox::CompileLandlock(policy, abi)
+                                                 : sandbox::CompileLandlockOnHost(policy, abi)) {
     // Without a root of its own the box sees the host's, which lacks the box's own folders.
     if (!walls.stands(Wall::kRoot) && !ExistsOnHost(grant.path)) continue;
     setup.landlock.rules.emplace_back(grant.path, grant.allowed);
@@ -44,9 +48,14 @@ Status FillLandlock(const policy::BoxPolicy& policy, sandbox::Walls walls, wire:
   return {};
 }
 
-Status FillFilter(sandbox::Walls walls, bool has_cgroups, wire::ZygoteSetup& setup) {
+std::span<const sock_filter> FilterFor(const BoxFooting& footing) {
+  if (!footing.mode.namespaces) return PythonFilterWithoutNamespaces();
+  return footing.cgroups ? PythonFilter() : PythonFilterWithoutCgroup();
+}
+
+Status FillFilter(sandbox::Walls walls, const BoxFooting& footing, wire::ZygoteSetup& setup) {
   if (!walls.stands(Wall::kSeccomp)) return {};
-  const auto filter = has_cgroups ? PythonFilter() : PythonFilterWithoutCgroup();
+  const std::span<const sock_filter> filter = FilterFor(footing);
   if (filter.empty()) {
     return Error(Errc::kUnsupported, "there is no system-call filter for this processor");
   }
@@ -87,7 +96,7 @@ Result<policy::BoxPolicy> PolicyOf(const BoxContents& contents) {
 
 Result<BoxFactory> BoxFactory::Prepare(const std::string& zygote_program,
                                        const BoxContents& contents, sandbox::Walls walls,
-                                       bool has_cgroups) {
+                                       const BoxFooting& footing) {
   policy::BoxPolicy policy = TRY(PolicyOf(contents));
   // A procfs can only be mounted with power over the PID namespace it shows: our own, or, for host
   // root, any.
@@ -96,10 +105,12 @@ Result<BoxFactory> BoxFactory::Prepare(const std::string& zygote_program,
       zygote_program, kProgramInRoot,
       may_mount_proc ? sandbox::RootEntryKind::kProc : sandbox::RootEntryKind::kHostProc};
   sandbox::RootLayout root = TRY(sandbox::CompileRoot(policy, extras));
-  BoxFactory factory(walls, std::move(policy), std::move(root));
+  BoxFactory factory(walls, footing.mode, std::move(policy), std::move(root));
   factory.program_ = walls.stands(Wall::kRoot) ? kProgramInRoot : zygote_program;
   wire::ZygoteSetup& setup = factory.setup_;
   setup.walls = walls.bits();
+  setup.identity = static_cast<std::uint8_t>(footing.mode.identity);
+  setup.namespaces = footing.mode.namespaces;
   setup.stdlib = sandbox::PythonStdlib();
   setup.module_paths = ModulePaths(factory.policy_, contents);
   setup.preimports = contents.preimports;
@@ -112,14 +123,15 @@ Result<BoxFactory> BoxFactory::Prepare(const std::string& zygote_program,
   for (const policy::RlimitItem& item : factory.policy_.rlimits) {
     setup.rlimits.emplace_back(item.resource, item.value);
   }
-  TRY(FillLandlock(factory.policy_, walls, setup, factory.missing_));
-  TRY(FillFilter(walls, has_cgroups, setup));
+  TRY(FillLandlock(factory.policy_, walls, footing.mode.namespaces, setup, factory.missing_));
+  TRY(FillFilter(walls, footing, setup));
   return factory;
 }
 
 sandbox::SpawnRequest BoxFactory::ZygoteSpawn(const std::optional<sandbox::UidRange>& uids) const {
   sandbox::SpawnRequest spawn;
-  if (walls_.stands(Wall::kIdentity)) spawn.namespaces |= CLONE_NEWUSER;
+  const bool own_identity = walls_.stands(Wall::kIdentity);
+  if (own_identity && mode_.user_namespaces()) spawn.namespaces |= CLONE_NEWUSER;
   if (walls_.stands(Wall::kPidNamespace)) spawn.namespaces |= CLONE_NEWPID;
   if (walls_.stands(Wall::kNetNamespace)) spawn.namespaces |= CLONE_NEWNET;
   if (walls_.stands(Wall::kIpcNamespace)) spawn.namespaces |= CLONE_NEWIPC | CLONE_NEWUTS;
@@ -130,6 +142,12 @@ sandbox::SpawnRequest BoxFactory::ZygoteSpawn(const std::optional<sandbox::UidRa
   spawn.uid_base = uids ? uids->base() : ::geteuid();
   spawn.gid_base = uids ? uids->base() : ::getegid();
   spawn.uid_count = uids ? sandbox::kUidsPerRange : 1;
+  if (own_identity && mode_.identity == sandbox::IdentitySource::kHostRange) {
+    CHECK(uids.has_value());
+    spawn.host_uid = uids->base();
+    spawn.kept_capabilities =
+        mode_.namespaces ? sandbox::kZygoteCapabilities : sandbox::kZygoteUidCapabilities;
+  }
   spawn.executable = program_;
   spawn.arguments = {"glovebox-python"};
   for (const auto& [name, value] : policy_.environment) {

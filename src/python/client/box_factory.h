@@ -11,6 +11,7 @@
 #include "sandbox/compile/root_layout.h"
 #include "sandbox/parent/spawn.h"
 #include "sandbox/parent/uid_range.h"
+#include "sandbox/plan/host_mode.h"
 #include "sandbox/plan/walls.h"
 
 namespace glovebox::python {
@@ -22,16 +23,22 @@ struct BoxContents {
   std::vector<policy::FolderGrant> folders;
 };
 
+// How the host holds every box, and whether a cgroup counts its memory.
+struct BoxFooting {
+  sandbox::HostMode mode;
+  bool cgroups = true;
+};
+
 // Everything that is decided once about the boxes of one kind: the zygote's namespaces and root,
 // and the set-up message it gets. Pure preparation; nothing is started here.
 class BoxFactory {
  public:
   // Fails closed: a wall of `walls` that this host cannot raise is kUnsupported, with the reason.
-  // `has_cgroups`: whether a cgroup counts each box's memory.
+  // `walls` are those that can stand in `footing.mode`.
   static Result<BoxFactory> Prepare(const std::string& zygote_program, const BoxContents& contents,
-                                    sandbox::Walls walls, bool has_cgroups);
+                                    sandbox::Walls walls, const BoxFooting& footing);
 
-  // How to start a zygote whose uid 0 is `uids->base()` on the host, or, without a range, whose
+  // How to start a zygote whose first uid is `uids->base()` on the host, or, without a range, whose
   // only uid is ours.
   sandbox::SpawnRequest ZygoteSpawn(const std::optional<sandbox::UidRange>& uids) const;
   const wire::ZygoteSetup& setup() const { return setup_; }
@@ -39,10 +46,12 @@ class BoxFactory {
   const std::vector<std::string>& missing() const { return missing_; }
 
  private:
-  BoxFactory(sandbox::Walls walls, policy::BoxPolicy policy, sandbox::RootLayout root)
-      : walls_(walls), policy_(std::move(policy)), root_(std::move(root)) {}
+  BoxFactory(sandbox::Walls walls, sandbox::HostMode mode, policy::BoxPolicy policy,
+             sandbox::RootLayout root)
+      : walls_(walls), mode_(mode), policy_(std::move(policy)), root_(std::move(root)) {}
 
   sandbox::Walls walls_;
+  sandbox::HostMode mode_;
   policy::BoxPolicy policy_;
   sandbox::RootLayout root_;
   std::string program_;  // the zygote, as named where it will run

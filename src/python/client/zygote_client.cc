@@ -73,14 +73,13 @@ ZygoteClient::ZygoteClient(asio::io_context& context, sandbox::Process process, 
 
 ZygoteClient::~ZygoteClient() { *alive_ = false; }
 
-void ZygoteClient::SpawnBox(std::uint32_t uid, std::vector<int> fds, int birth_fd,
-                            BornHandler on_born) {
+void ZygoteClient::SpawnBox(BoxOrder order, BornHandler on_born) {
   const std::uint64_t box_id = next_box_id_++;
-  const wire::SpawnBox message{box_id, uid, birth_fd >= 0};
-  if (message.into_cgroup) fds.push_back(birth_fd);
+  const wire::SpawnBox message{box_id, order.uid, order.birth_fd >= 0, order.cpu, order.folder};
+  if (message.into_cgroup) order.fds.push_back(order.birth_fd);
   const int error =
       dead_ ? EPIPE
-            : wire::SendWithDescriptors(socket_.native_handle(), wire::Encode(message), fds);
+            : wire::SendWithDescriptors(socket_.native_handle(), wire::Encode(message), order.fds);
   if (error == 0) {
     pending_.emplace(box_id, std::move(on_born));
     return;

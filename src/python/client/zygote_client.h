@@ -41,9 +41,15 @@ class ZygoteClient {
   ZygoteClient(const ZygoteClient&) = delete;
   ZygoteClient& operator=(const ZygoteClient&) = delete;
 
-  // `fds`: see wire::SpawnBox. They stay the caller's. `birth_fd`: the v2 cgroup the box is born
-  // into, -1 for none.
-  void SpawnBox(std::uint32_t uid, std::vector<int> fds, int birth_fd, BornHandler on_born);
+  // One box. `fds`: see wire::SpawnBox. They stay the caller's.
+  struct BoxOrder {
+    std::uint32_t uid = 0;
+    std::vector<int> fds;
+    int birth_fd = -1;      // the v2 cgroup the box is born into, -1 for none
+    std::int32_t cpu = -1;  // the one it may use; -1: all
+    std::string folder;     // what it may write where it has no mounts
+  };
+  void SpawnBox(BoxOrder order, BornHandler on_born);
 
  private:
   ZygoteClient(boost::asio::io_context& context, sandbox::Process process, UniqueFd socket,

@@ -34,6 +34,8 @@ LandlockSetup ReadLandlock(Reader& reader) {
 std::string Encode(const ZygoteSetup& setup) {
   Writer writer;
   writer.Number(setup.walls);
+  writer.Number(setup.identity);
+  writer.Number(static_cast<std::uint8_t>(setup.namespaces ? 1 : 0));
   writer.Text(setup.stdlib);
   writer.List(setup.module_paths, [&](const std::string& text) { writer.Text(text); });
   writer.List(setup.preimports, [&](const std::string& text) { writer.Text(text); });
@@ -50,6 +52,7 @@ std::string Encode(const ZygoteSetup& setup) {
     writer.Number(limit.second);
   });
   WriteLandlock(writer, setup.landlock);
+  writer.Number(setup.own_folder_rights);
   writer.List(setup.filter, [&](const sock_filter& instruction) {
     writer.Number(instruction.code);
     writer.Number(instruction.jt);
@@ -63,6 +66,8 @@ std::optional<ZygoteSetup> DecodeZygoteSetup(std::string_view payload) {
   Reader reader(payload);
   ZygoteSetup setup;
   setup.walls = reader.Number<std::uint32_t>();
+  setup.identity = reader.Number<std::uint8_t>();
+  setup.namespaces = reader.Number<std::uint8_t>() != 0;
   setup.stdlib = reader.Text();
   reader.List(kListMax, [&] { setup.module_paths.push_back(reader.Text()); });
   reader.List(kListMax, [&] { setup.preimports.push_back(reader.Text()); });
@@ -81,6 +86,7 @@ std::optional<ZygoteSetup> DecodeZygoteSetup(std::string_view payload) {
     setup.rlimits.emplace_back(resource, reader.Number<std::uint64_t>());
   });
   setup.landlock = ReadLandlock(reader);
+  setup.own_folder_rights = reader.Number<std::uint64_t>();
   reader.List(kListMax, [&] {
     sock_filter instruction;
     instruction.code = reader.Number<decltype(instruction.code)>();
@@ -112,6 +118,8 @@ std::string Encode(const SpawnBox& spawn) {
   writer.Number(spawn.box_id);
   writer.Number(spawn.uid);
   writer.Number(static_cast<std::uint8_t>(spawn.into_cgroup ? 1 : 0));
+  writer.Number(spawn.cpu);
+  writer.Text(spawn.folder);
   return std::move(writer).Take();
 }
 
@@ -120,6 +128,8 @@ std::optional<SpawnBox> DecodeSpawnBox(std::string_view payload) {
     spawn.box_id = reader.Number<std::uint64_t>();
     spawn.uid = reader.Number<std::uint32_t>();
     spawn.into_cgroup = reader.Number<std::uint8_t>() != 0;
+    spawn.cpu = reader.Number<std::int32_t>();
+    spawn.folder = reader.Text();
   });
 }
 

@@ -34,6 +34,8 @@ struct LandlockSetup {
 // First message: everything that is the same for all boxes of this zygote.
 struct ZygoteSetup {
   std::uint32_t walls = 0;
+  std::uint8_t identity = 0;              // sandbox::IdentitySource
+  bool namespaces = true;                 // as sandbox::HostMode has it
   std::string stdlib;                     // sys.path, with what is below it
   std::vector<std::string> module_paths;  // further entries of sys.path
   std::vector<std::string> preimports;
@@ -43,6 +45,7 @@ struct ZygoteSetup {
   std::vector<TmpfsSetup> tmpfs;
   std::vector<std::pair<std::int32_t, std::uint64_t>> rlimits;
   LandlockSetup landlock;
+  std::uint64_t own_folder_rights = 0;  // Landlock's, for SpawnBox::folder
   std::vector<sock_filter> filter;
 };
 
@@ -58,6 +61,8 @@ struct SpawnBox {
   std::uint64_t box_id = 0;
   std::uint32_t uid = 0;  // in the zygote's user namespace
   bool into_cgroup = false;
+  std::int32_t cpu = -1;  // the one it may use; -1: all
+  std::string folder;     // what the box may write where it has no mounts; empty where it has
 };
 
 // The answer; a pidfd of the box's init travels with it unless sys_errno is set. Whether the box

@@ -16,6 +16,9 @@ namespace {
 TEST(ZygoteWireTest, SetupSurvivesTheWire) {
   ZygoteSetup setup;
   setup.walls = 0x3ff;
+  setup.identity = 3;
+  setup.namespaces = false;
+  setup.own_folder_rights = 77;
   setup.stdlib = "/usr/lib/python3";
   setup.module_paths = {"/a", "/b"};
   setup.preimports = {"json"};
@@ -28,6 +31,9 @@ TEST(ZygoteWireTest, SetupSurvivesTheWire) {
   const std::optional<ZygoteSetup> out = DecodeZygoteSetup(Encode(setup));
   ASSERT_TRUE(out.has_value());
   EXPECT_EQ(out->walls, setup.walls);
+  EXPECT_EQ(out->identity, 3);
+  EXPECT_FALSE(out->namespaces);
+  EXPECT_EQ(out->own_folder_rights, 77u);
   EXPECT_EQ(out->module_paths, setup.module_paths);
   EXPECT_EQ(out->preimports, setup.preimports);
   ASSERT_EQ(out->tmpfs.size(), 1u);
@@ -40,10 +46,13 @@ TEST(ZygoteWireTest, SetupSurvivesTheWire) {
 }
 
 TEST(ZygoteWireTest, SmallMessagesSurviveTheWire) {
-  const std::optional<SpawnBox> spawn = DecodeSpawnBox(Encode(SpawnBox{5, 6, true}));
+  const std::optional<SpawnBox> spawn =
+      DecodeSpawnBox(Encode(SpawnBox{5, 6, true, 7, "/dev/shm/x"}));
   ASSERT_TRUE(spawn.has_value());
   EXPECT_EQ(spawn->uid, 6u);
   EXPECT_TRUE(spawn->into_cgroup);
+  EXPECT_EQ(spawn->cpu, 7);
+  EXPECT_EQ(spawn->folder, "/dev/shm/x");
   const std::optional<BoxBorn> born = DecodeBoxBorn(Encode(BoxBorn{5, 11}));
   ASSERT_TRUE(born.has_value());
   EXPECT_EQ(born->sys_errno, 11);

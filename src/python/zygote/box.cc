@@ -26,8 +26,11 @@ using sandbox::ChildStage;
 constexpr int kGateFd = 3;
 constexpr int kStatusFd = 4;
 
-bool HasOwnPids(const sandbox::BoxPlan& plan) {
-  return sandbox::Walls::FromTrustedBits(plan.walls).stands(sandbox::Wall::kPidNamespace);
+sandbox::PidScope ScopeOf(const sandbox::BoxPlan& plan) {
+  if (!plan.mode.namespaces) return sandbox::PidScope::kGroup;
+  const auto walls = sandbox::Walls::FromTrustedBits(plan.walls);
+  return walls.stands(sandbox::Wall::kPidNamespace) ? sandbox::PidScope::kOwn
+                                                    : sandbox::PidScope::kHost;
 }
 
 [[noreturn]] void FailBuild(int status_fd, const sandbox::ChildFailure& failure) {
@@ -44,7 +47,8 @@ bool HasOwnPids(const sandbox::BoxPlan& plan) {
 
 // PID 2 of the box, from its birth to the filter and on to the gate.
 [[noreturn]] void BecomePython(const sandbox::BoxPlan& plan, const BoxDescriptors& descriptors) {
-  if (!HasOwnPids(plan)) ::prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+  if (ScopeOf(plan) != sandbox::PidScope::kOwn) ::prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+  if (ScopeOf(plan) == sandbox::PidScope::kGroup) sandbox::LeadGroup(::getpid());
   PyOS_AfterFork_Child();
   const PyRef reseeded(PyObject_CallNoArgs(PreludeFunction("after_fork")));
   if (!reseeded) FailBuild(descriptors.status_fd(), ChildStage::kFork, ECANCELED);
@@ -72,7 +76,13 @@ bool HasOwnPids(const sandbox::BoxPlan& plan) {
 }
 
 // PID 1 of the box.
-[[noreturn]] void BecomeInit(const sandbox::BoxPlan& plan, const BoxDescriptors& descriptors) {
+[[noreturn]] void BecomeInit(const sandbox::BoxPlan& plan, const BoxDescriptors& descriptors,
+                             pid_t zygote) {
+  const sandbox::PidScope scope = ScopeOf(plan);
+  if (scope == sandbox::PidScope::kGroup) {
+    const int error = sandbox::AdoptOrphans(zygote);
+    if (error != 0) FailBuild(descriptors.status_fd(), ChildStage::kDieWithParent, error);
+  }
   if (const sandbox::ChildFailure failure = sandbox::EnterBox(plan); failure.failed()) {
     FailBuild(descriptors.status_fd(), failure);
   }
@@ -80,8 +90,8 @@ bool HasOwnPids(const sandbox::BoxPlan& plan) {
   const pid_t python = ::fork();
   if (python < 0) FailBuild(descriptors.status_fd(), ChildStage::kFork, errno);
   if (python == 0) BecomePython(plan, descriptors);
-  sandbox::RunInit(descriptors.status_fd(), python,
-                   HasOwnPids(plan) ? sandbox::PidScope::kOwn : sandbox::PidScope::kHost);
+  if (scope == sandbox::PidScope::kGroup) sandbox::LeadGroup(python);
+  sandbox::RunInit(descriptors.status_fd(), python, scope);
 }
 
 }  // namespace
@@ -95,6 +105,8 @@ BoxTemplate::BoxTemplate(const wire::ZygoteSetup& setup) {
     rules_.push_back({path.c_str(), allowed});
   }
   plan_.walls = setup.walls;
+  plan_.mode = {static_cast<sandbox::IdentitySource>(setup.identity), setup.namespaces};
+  plan_.own_folder.allowed = setup.own_folder_rights;
   plan_.inner_uid = setup.inner_uid;
   plan_.fresh_mounts = fresh_mounts_.data();
   plan_.fresh_mount_count = static_cast<std::uint16_t>(fresh_mounts_.size());
@@ -120,6 +132,12 @@ Result<UniqueFd> ForkBox(const BoxTemplate& common, const wire::SpawnBox& spawn,
   plan.uid = spawn.uid;
   plan.inner_uid_map = map.c_str();
   plan.fresh_mount_owner = owner.c_str();
+  plan.cpu = spawn.cpu;
+  const std::string work_folder = spawn.folder + "/work";
+  if (!spawn.folder.empty()) {
+    plan.own_folder.path = spawn.folder.c_str();
+    plan.work_folder = work_folder.c_str();
+  }
   plan.cgroup_fds = descriptors.fds.data() + BoxDescriptors::kFixedCount;
   plan.cgroup_fd_count = static_cast<std::uint16_t>(
       descriptors.fds.size() - BoxDescriptors::kFixedCount - (spawn.into_cgroup ? 1 : 0));
@@ -127,7 +145,7 @@ Result<UniqueFd> ForkBox(const BoxTemplate& common, const wire::SpawnBox& spawn,
   int pidfd = -1;
   clone_args args = {};
   args.flags = CLONE_PIDFD;
-  if (HasOwnPids(plan)) args.flags |= CLONE_NEWPID;
+  if (ScopeOf(plan) == sandbox::PidScope::kOwn) args.flags |= CLONE_NEWPID;
   if (spawn.into_cgroup) {
     args.flags |= std::uint64_t{CLONE_INTO_CGROUP};
     args.cgroup = static_cast<decltype(args.cgroup)>(descriptors.fds.back());
@@ -137,9 +155,16 @@ Result<UniqueFd> ForkBox(const BoxTemplate& common, const wire::SpawnBox& spawn,
   // A raw clone, because fork() can do neither of the above. It is safe here: we have one thread,
   // so no lock is held, and the child runs system calls only until its own fork(), which puts right
   // whatever libraries keep per process.
-  const long pid = ::syscall(SYS_clone3, &args, sizeof(args));
+  const pid_t zygote = ::getpid();
+  long pid = ::syscall(SYS_clone3, &args, sizeof(args));
+  // A container's filter, which cannot read the flags of clone3. Being born into a cgroup has no
+  // older form.
+  if (pid < 0 && errno == ENOSYS && !spawn.into_cgroup) {
+    const auto flags = static_cast<unsigned long>(args.flags) | SIGCHLD;
+    pid = ::syscall(SYS_clone, flags, nullptr, &pidfd, nullptr, nullptr);
+  }
   if (pid < 0) return Error::FromErrno("cloning a box", errno);
-  if (pid == 0) BecomeInit(plan, descriptors);
+  if (pid == 0) BecomeInit(plan, descriptors, zygote);
   return UniqueFd(pidfd);
 }
 

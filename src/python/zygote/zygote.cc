@@ -3,6 +3,7 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -11,9 +12,11 @@
 #include <chrono>
 #include <csignal>
 #include <optional>
+#include <sstream>
 #include <string>
 #include <vector>
 
+#include "base/file.h"
 #include "base/result.h"
 #include "base/unique_fd.h"
 #include "python/wire/descriptor_passing.h"
@@ -68,6 +71,12 @@ GrantedFolders FoldersOf(const wire::ZygoteSetup& setup) {
   return GrantedFolders(std::move(readable), std::move(writable));
 }
 
+// Boxes may have our uid: nobody looks into us. And what a killed init leaves comes to us.
+void HoldWithoutNamespaces() {
+  ::prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
+  ::prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
+}
+
 Status Warm(const wire::ZygoteSetup& setup) {
   SetGrantedFolders(FoldersOf(setup));
   TRY(PutPipesOnStdio());
@@ -89,7 +98,10 @@ class Zygote {
     pollfd watched[] = {{socket_fd_, POLLIN, 0}, {signals.get(), POLLIN, 0}};
     while (true) {
       if (::poll(watched, 2, -1) < 0 && errno != EINTR) return 1;
-      if (watched[1].revents != 0) Reap(signals.get());
+      if (watched[1].revents != 0) {
+        Reap(signals.get());
+        if (!template_.plan().mode.namespaces) EndOrphans();
+      }
       if (watched[0].revents != 0 && !Serve()) return 0;
     }
   }
@@ -100,6 +112,16 @@ class Zygote {
     while (::read(signal_fd, &info, sizeof(info)) > 0) {
     }
     while (::waitpid(-1, nullptr, WNOHANG) > 0) {
+    }
+  }
+
+  // Without namespaces: what the init of a box leaves when it is killed comes to us. Inits are in
+  // our own process group, everything else is in its box's.
+  static void EndOrphans() {
+    std::istringstream children(ReadFile("/proc/thread-self/children").value_or(""));
+    for (pid_t child = 0; children >> child;) {
+      const pid_t group = ::getpgid(child);
+      if (group > 0 && group != ::getpgrp()) ::kill(-group, SIGKILL);
     }
   }
 
@@ -129,6 +151,7 @@ int RunZygote(int socket_fd) {
   if (wire::ReceiveWithDescriptors(socket_fd, message) != 0) return 1;
   const std::optional<wire::ZygoteSetup> setup = wire::DecodeZygoteSetup(message.payload);
   if (!setup) return 1;
+  if (!setup->namespaces) HoldWithoutNamespaces();
   const auto start = std::chrono::steady_clock::now();
   wire::ZygoteReady ready;
   if (Status warm = Warm(*setup); !warm) ready.error = warm.error().message();

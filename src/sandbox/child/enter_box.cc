@@ -35,7 +35,7 @@ AFTER_FORK ChildFailure NewNamespaces(const BoxPlan& plan) noexcept {
   int flags = 0;
   if (Stands(plan, Wall::kRoot)) flags |= CLONE_NEWNS;
   if (Stands(plan, Wall::kIpcNamespace)) flags |= CLONE_NEWIPC | CLONE_NEWUTS;
-  if (Stands(plan, Wall::kCgroup)) flags |= CLONE_NEWCGROUP;
+  if (Stands(plan, Wall::kCgroup) && plan.mode.namespaces) flags |= CLONE_NEWCGROUP;
   return Check(ChildStage::kNamespaces, ErrnoOf(syscall(SYS_unshare, flags)));
 }
 
@@ -63,13 +63,14 @@ AFTER_FORK ChildFailure Identity(const BoxPlan& plan) noexcept {
 }
 
 AFTER_FORK ChildFailure UserNamespace(const BoxPlan& plan) noexcept {
-  if (!Stands(plan, Wall::kIdentity)) return {};
+  if (!Stands(plan, Wall::kIdentity) || !plan.mode.user_namespaces()) return {};
   return Check(ChildStage::kUserNamespace, EnterUserNamespace(plan.inner_uid_map));
 }
 
 // The current folder is a descriptor too: from here on it lies inside the box.
 AFTER_FORK ChildFailure WorkFolder(const BoxPlan& plan) noexcept {
-  const char* folder = Stands(plan, Wall::kRoot) ? plan.work_folder : "/";
+  const bool has_one = Stands(plan, Wall::kRoot) || plan.own_folder.path != nullptr;
+  const char* folder = has_one ? plan.work_folder : "/";
   return Check(ChildStage::kWorkFolder, ErrnoOf(syscall(SYS_chdir, folder)));
 }
 
@@ -81,13 +82,19 @@ AFTER_FORK ChildFailure Keyring(const BoxPlan& plan) noexcept {
 AFTER_FORK ChildFailure Limits(const BoxPlan& plan) noexcept {
   if (!Stands(plan, Wall::kRlimits)) return {};
   std::uint16_t detail = 0;
+  if (plan.cpu >= 0) {
+    if (const int error = SlowGrowth(plan.cpu); error != 0) {
+      return Check(ChildStage::kLimits, error, plan.limit_count);
+    }
+  }
   const int error = SetLimits(plan.limits, plan.limit_count, &detail);
   return Check(ChildStage::kLimits, error, detail);
 }
 
 AFTER_FORK ChildFailure Capabilities(const BoxPlan& plan) noexcept {
   if (!Stands(plan, Wall::kIdentity)) return {};
-  if (const int error = DropCapabilities(); error != 0) {
+  const bool never_had_one = plan.mode.identity == IdentitySource::kSelf;
+  if (const int error = never_had_one ? ConfirmNoCapabilities() : DropCapabilities(); error != 0) {
     return Check(ChildStage::kCapabilities, error);
   }
   // From here on nobody in the box may look into init: not its memory, not its descriptors.
@@ -105,13 +112,18 @@ AFTER_FORK ChildFailure NoNewPrivs(const BoxPlan& plan) noexcept {
 
 AFTER_FORK ChildFailure ProcessFlags(const BoxPlan& plan) noexcept {
   if (!Stands(plan, Wall::kIdentity)) return {};
+  // Where box and server have one uid, only this lets the server see what the box uses. Other boxes
+  // are kept out by Landlock, which lets nobody look into a domain from outside it.
+  if (!plan.mode.namespaces && prctl(PR_SET_DUMPABLE, 1, 0, 0, 0) != 0) {
+    return Check(ChildStage::kProcessFlags, errno);
+  }
   return Check(ChildStage::kProcessFlags, SetProcessFlags());
 }
 
 AFTER_FORK ChildFailure Landlock(const BoxPlan& plan) noexcept {
   if (!Stands(plan, Wall::kLandlock)) return {};
   std::uint16_t detail = 0;
-  const int error = ApplyLandlock(plan.landlock, &detail);
+  const int error = ApplyLandlock(plan.landlock, plan.own_folder, &detail);
   return Check(ChildStage::kLandlock, error, detail);
 }
 

@@ -59,6 +59,15 @@ AFTER_FORK int SetLimits(const LimitEntry* limits, std::uint16_t count,
   return 0;
 }
 
+AFTER_FORK int SlowGrowth(std::int32_t cpu) noexcept {
+  unsigned long mask[16] = {};  // 1,024 CPUs
+  constexpr std::int32_t kBits = 8 * sizeof(mask[0]);
+  if (cpu >= 16 * kBits) return EINVAL;
+  mask[cpu / kBits] = 1ul << (cpu % kBits);
+  if (syscall(SYS_sched_setaffinity, 0, sizeof(mask), mask) < 0) return errno;
+  return prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0) == 0 ? 0 : errno;
+}
+
 AFTER_FORK int ArrangeDescriptors(const DescriptorMove* moves, std::uint16_t count,
                                   int first_closed) noexcept {
   for (std::uint16_t i = 0; i < count; ++i) {
@@ -96,13 +105,20 @@ AFTER_FORK int SetProcessFlags() noexcept {
   return 0;
 }
 
-AFTER_FORK int ApplyLandlock(const LandlockPlan& plan, std::uint16_t* detail) noexcept {
+AFTER_FORK int ApplyLandlock(const LandlockPlan& plan, const LandlockRule& own,
+                             std::uint16_t* detail) noexcept {
   const LandlockRulesetAttr attr = {plan.handled_fs, plan.handled_net, plan.scoped};
   const long ruleset_fd = syscall(kSysLandlockCreateRuleset, &attr, AttrSize(plan), 0);
   if (ruleset_fd < 0) return errno;
   for (std::uint16_t i = 0; i < plan.rule_count; ++i) {
     if (const int error = AddRule(static_cast<int>(ruleset_fd), plan.rules[i]); error != 0) {
       *detail = i;
+      return error;
+    }
+  }
+  if (own.path != nullptr) {
+    if (const int error = AddRule(static_cast<int>(ruleset_fd), own); error != 0) {
+      *detail = plan.rule_count;
       return error;
     }
   }

@@ -6,6 +6,9 @@ namespace glovebox::sandbox {
 
 int SetLimits(const LimitEntry* limits, std::uint16_t count, std::uint16_t* detail) noexcept;
 
+// One CPU and no huge pages, for good: the filter refuses the way back.
+int SlowGrowth(std::int32_t cpu) noexcept;
+
 // Moves the named descriptors to their places and closes every other one from `first_closed` on.
 int ArrangeDescriptors(const DescriptorMove* moves, std::uint16_t count, int first_closed) noexcept;
 
@@ -21,7 +24,9 @@ int SetNoNewPrivs() noexcept;
 // where the kernel and the processor know these.
 int SetProcessFlags() noexcept;
 
-int ApplyLandlock(const LandlockPlan& plan, std::uint16_t* detail) noexcept;
+// `own` is one rule more; none without a path.
+int ApplyLandlock(const LandlockPlan& plan, const LandlockRule& own,
+                  std::uint16_t* detail) noexcept;
 
 // Nothing of ours runs after this that is not in the filter. `listener_fd` becomes the descriptor
 // from which the calls that the filter hands to a supervisor can be answered, or -1 when somebody

@@ -48,7 +48,17 @@ AFTER_FORK ChildFailure MountSources(const SpawnPlan& plan) noexcept {
 
 AFTER_FORK ChildFailure Identity(const SpawnPlan& plan) noexcept {
   if (!plan.switch_identity) return {};
-  if (const int error = BecomeUser(0); error != 0) return Check(ChildStage::kIdentity, error);
+  if (plan.kept_capabilities != 0) {
+    const int error = KeepCapabilities(plan.kept_capabilities);
+    if (error != 0) return Check(ChildStage::kCapabilities, error);
+  }
+  if (const int error = BecomeUser(plan.uid); error != 0) {
+    return Check(ChildStage::kIdentity, error);
+  }
+  if (plan.kept_capabilities != 0) {
+    const int error = RaiseCapabilities(plan.kept_capabilities);
+    if (error != 0) return Check(ChildStage::kCapabilities, error);
+  }
   // Changing ids cleared the death signal and made us undumpable, which would put our own /proc
   // files out of our reach.
   if (prctl(PR_SET_DUMPABLE, 1, 0, 0, 0) != 0) return Check(ChildStage::kIdentity, errno);

@@ -10,19 +10,13 @@
 
 #include "base/result.h"
 #include "policy/syscall_policy.h"
+#include "sandbox/compile/box_footing.h"
 
 // SyscallPolicy -> classic BPF for SECCOMP_SET_MODE_FILTER. Runs while Glovebox is built and in
 // tests; what ships is its output (filters.h).
 namespace glovebox {
 
 enum class Arch { kX86_64, kAarch64 };
-
-// What holds a box besides the filter. Each kind of box is refused what the one before it is.
-enum class BoxFooting {
-  kCgroup,      // a cgroup counts its memory
-  kSupervisor,  // a supervisor that looks at its processes does
-  kSharedHost,  // the same, and it has no namespaces: processes and files are the host's
-};
 
 // The kernel's own bound on one filter (BPF_MAXINSNS).
 inline constexpr std::size_t kFilterLengthMax = 4096;

@@ -1,7 +1,7 @@
 // generate_filters POLICY.toml NAME OUTPUT.inc: compiles a policy for every architecture and writes
 // the programs as constexpr arrays kNAMEX86_64 and kNAMEAarch64, each also for boxes without a
-// cgroup (...NoCgroup), for those without namespaces either (...SharedHost), and with the calls that
-// any of them hands to the supervisor (...Watched). Runs while Glovebox is built.
+// cgroup (...NoCgroup), for those without namespaces either (...SharedHost), and with the calls
+// that any of them hands to the supervisor (...Watched). Runs while Glovebox is built.
 #include <linux/filter.h>
 
 #include <cstdio>

@@ -69,10 +69,28 @@ std::vector<std::string> MissingWithLandlockAbi(int abi) {
   return missing;
 }
 
+std::uint64_t LandlockWritable(int abi) {
+  return MasksForAbi(abi).fs &
+         ~(kExecute | kMakeChar | kMakeBlock | kMakeSocket | kIoctlDevice | kResolveUnix);
+}
+
+std::vector<LandlockGrant> CompileLandlockOnHost(const policy::BoxPolicy& policy, int abi) {
+  policy::BoxPolicy shared;
+  for (const policy::RootItem& item : policy.root) {
+    if (item.kind != policy::RootItemKind::kBind && item.kind != policy::RootItemKind::kDevice) {
+      continue;
+    }
+    shared.root.push_back(item);
+    shared.root.back().path = item.source();
+  }
+  std::vector<LandlockGrant> grants = CompileLandlock(shared, abi);
+  std::erase_if(grants, [](const LandlockGrant& grant) { return grant.path == "/proc"; });
+  return grants;
+}
+
 std::vector<LandlockGrant> CompileLandlock(const policy::BoxPolicy& policy, int abi) {
   const std::uint64_t known = MasksForAbi(abi).fs;
-  const std::uint64_t writable =
-      known & ~(kExecute | kMakeChar | kMakeBlock | kMakeSocket | kIoctlDevice | kResolveUnix);
+  const std::uint64_t writable = LandlockWritable(abi);
   std::vector<LandlockGrant> grants;
   // `source` is what appears at `path`: the kernel refuses a directory's rights on a file.
   const auto grant = [&](const std::string& path, std::uint64_t rights, const std::string& source) {

@@ -35,4 +35,11 @@ struct LandlockGrant {
 // granted. "/" itself is not granted (rules reach downward), so it cannot be listed.
 std::vector<LandlockGrant> CompileLandlock(const policy::BoxPolicy& policy, int abi);
 
+// The same for a box that shares the host's files: what the root would bind and the devices, under
+// their names on the host; no file that would be our own, no /proc, no tmpfs.
+std::vector<LandlockGrant> CompileLandlockOnHost(const policy::BoxPolicy& policy, int abi);
+
+// What a box may do in a folder of its own.
+std::uint64_t LandlockWritable(int abi);
+
 }  // namespace glovebox::sandbox

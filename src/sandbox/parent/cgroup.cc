@@ -97,6 +97,13 @@ Status MakeDirectory(const std::string& path) {
   return {};
 }
 
+// CLONE_INTO_CGROUP asks whether the cloner may write to this file.
+Status LetBeBorn(const std::string& directory, std::optional<uid_t> zygote) {
+  const std::string file = directory + "/cgroup.procs";
+  if (!zygote || ::chown(file.c_str(), *zygote, static_cast<gid_t>(-1)) == 0) return {};
+  return Error::FromErrno("giving " + file + " to the zygote", errno);
+}
+
 Result<UniqueFd> OpenFor(const std::string& path, int flags) {
   UniqueFd fd(::open(path.c_str(), flags | O_CLOEXEC));
   if (!fd) return Error::FromErrno("opening " + path, errno);
@@ -249,7 +256,8 @@ std::vector<std::string> CgroupTree::BranchesOf(const CgroupLayout& layout, std:
   return branches;
 }
 
-Result<CgroupTree> CgroupTree::Create(const CgroupLayout& layout, std::uint32_t index) {
+Result<CgroupTree> CgroupTree::Create(const CgroupLayout& layout, std::uint32_t index,
+                                      std::optional<uid_t> zygote) {
   for (const std::string_view needed : {"memory", "pids"}) {
     if (layout.Find(needed) == nullptr) {
       return Error(Errc::kUnsupported, "this host has no '" + std::string(needed) +
@@ -269,11 +277,21 @@ Result<CgroupTree> CgroupTree::Create(const CgroupLayout& layout, std::uint32_t 
     const std::string parent = fs::path(place.directory).parent_path().string();
     TRY(WriteExisting(parent + "/cgroup.subtree_control", enable));
     TRY(WriteExisting(place.directory + "/cgroup.subtree_control", enable));
+    if (!tree.zygote_directory_.empty()) continue;
+    TRY(LetBeBorn(place.directory, zygote));
+    TRY(MakeDirectory(place.directory + "/zygotes"));
+    tree.zygote_directory_ = place.directory + "/zygotes";
   }
+  tree.zygote_ = zygote;
   return tree;
 }
 
+std::string CgroupTree::zygote_file() const {
+  return zygote_directory_.empty() ? "" : zygote_directory_ + "/cgroup.procs";
+}
+
 CgroupTree::~CgroupTree() {
+  if (!directories_.empty() && !zygote_directory_.empty()) RemoveDirectory(zygote_directory_);
   for (const std::string& directory : directories_) RemoveDirectory(directory);
 }
 
@@ -289,6 +307,7 @@ Result<CgroupSlot> CgroupTree::MakeSlot(std::uint32_t number) const {
     if (place.version == CgroupVersion::kV1) {
       TRY(slot.OpenJoin(place.directory));
     } else if (!slot.birth_) {
+      TRY(LetBeBorn(place.directory, zygote_));
       slot.birth_ = TRY(OpenFor(place.directory, O_RDONLY | O_DIRECTORY));
     }
   }

@@ -1,7 +1,10 @@
 #pragma once
 
+#include <sys/types.h>
+
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -86,8 +89,11 @@ void SweepBranches(const std::vector<std::string>& directories);
 class CgroupTree {
  public:
   // Makes the branches. A host without a memory or pids controller that we can use is kUnsupported,
-  // with the reason.
-  static Result<CgroupTree> Create(const CgroupLayout& layout, std::uint32_t index);
+  // with the reason. `zygote`: whose children are born into the slots, where that is not us: v2
+  // asks for its right to write to the group, and to the one that holds both the group and the
+  // zygote.
+  static Result<CgroupTree> Create(const CgroupLayout& layout, std::uint32_t index,
+                                   std::optional<uid_t> zygote = std::nullopt);
 
   // Where the branches of `index` would stand; for a record that outlives us, written before
   // Create.
@@ -99,10 +105,15 @@ class CgroupTree {
 
   Result<CgroupSlot> MakeSlot(std::uint32_t number) const;
 
+  // v2: the file that takes the zygote's pid, so that it lives beside the slots; empty on v1.
+  std::string zygote_file() const;
+
  private:
   CgroupTree() = default;
   std::vector<ControllerPlace> places_;  // directory = our branch
   std::vector<std::string> directories_;
+  std::string zygote_directory_;  // v2
+  std::optional<uid_t> zygote_;
 };
 
 }  // namespace glovebox::sandbox

@@ -1,6 +1,7 @@
 #include "sandbox/parent/cgroup_layout.h"
 
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -62,6 +63,33 @@ std::string Below(const Mount& mount, const std::string& own_path) {
   return path == "/" || path.empty() ? mount.point : mount.point + std::string(path);
 }
 
+CgroupTexts ReadTexts() {
+  return {ReadFile("/proc/self/mountinfo").value_or(""),
+          ReadFile("/proc/self/cgroup").value_or("")};
+}
+
+// "0::/user.slice/...", the line of the v2 hierarchy.
+std::optional<std::string> OwnV2Path(std::string_view self_cgroup) {
+  for (const std::string_view line : Split(self_cgroup, '\n')) {
+    if (line.starts_with("0::")) return std::string(line.substr(3));
+  }
+  return std::nullopt;
+}
+
+bool IsDirectory(const std::string& path) {
+  struct stat info;
+  return ::stat(path.c_str(), &info) == 0 && S_ISDIR(info.st_mode);
+}
+
+// The controllers of one v2 group, all in it.
+void AddV2Places(const std::string& group, std::string_view controllers, CgroupLayout& layout) {
+  for (const std::string_view controller : kControllers) {
+    if (controller == "cpuacct" || !HasWord(Trim(controllers), ' ', controller)) continue;
+    if (layout.Find(controller) != nullptr) continue;
+    layout.places.push_back({std::string(controller), CgroupVersion::kV2, group});
+  }
+}
+
 }  // namespace
 
 const ControllerPlace* CgroupLayout::Find(std::string_view controller) const {
@@ -100,12 +128,74 @@ CgroupLayout ParseCgroupLayout(const CgroupTexts& texts, std::string_view v2_con
 }
 
 CgroupLayout DetectCgroupLayout() {
-  const CgroupTexts texts = {ReadFile("/proc/self/mountinfo").value_or(""),
-                             ReadFile("/proc/self/cgroup").value_or("")};
+  const CgroupTexts texts = ReadTexts();
   const std::optional<std::string> v2_mount = FindV2Mount(texts.mountinfo);
   const std::string controllers =
       v2_mount ? ReadFile(*v2_mount + "/cgroup.controllers").value_or("") : "";
   return ParseCgroupLayout(texts, controllers);
+}
+
+std::optional<std::string> OwnV2Group(const CgroupTexts& texts) {
+  const std::optional<std::string> path = OwnV2Path(texts.self_cgroup);
+  if (!path) return std::nullopt;
+  for (const Mount& mount : CgroupMounts(texts.mountinfo)) {
+    if (mount.type == "cgroup2") return Below(mount, *path);
+  }
+  return std::nullopt;
+}
+
+CgroupLayout ParseDelegatedLayout(const CgroupTexts& texts, std::string_view group_controllers) {
+  CgroupLayout layout;
+  const std::optional<std::string> group = OwnV2Group(texts);
+  // The root of the hierarchy is nobody's to give.
+  if (!group || group == FindV2Mount(texts.mountinfo)) return layout;
+  AddV2Places(*group, group_controllers, layout);
+  if (layout.Find("memory") == nullptr || layout.Find("pids") == nullptr) return {};
+  layout.own_v2_group = *group;
+  return layout;
+}
+
+CgroupLayout DelegatedCgroupLayout() {
+  const CgroupTexts texts = ReadTexts();
+  const std::optional<std::string> group = OwnV2Group(texts);
+  if (!group) return {};
+  for (const char* file : {"", "/cgroup.procs", "/cgroup.subtree_control"}) {
+    if (::access((*group + file).c_str(), W_OK) != 0) return {};
+  }
+  return ParseDelegatedLayout(texts, ReadFile(*group + "/cgroup.controllers").value_or(""));
+}
+
+Result<CgroupLayout> CgroupLayoutBelow(const std::string& parent) {
+  CgroupLayout layout;
+  const CgroupTexts texts = ReadTexts();
+  if (!parent.starts_with("/")) {
+    return Error(Errc::kInvalidArgument,
+                 "a cgroup parent is an absolute path, such as /sys/fs/cgroup/glovebox");
+  }
+  for (const Mount& mount : CgroupMounts(texts.mountinfo)) {
+    const bool named = parent.starts_with(mount.point + "/");
+    const std::string group = named ? parent : mount.point + parent;
+    if (!IsDirectory(group)) continue;
+    if (mount.type == "cgroup2") {
+      AddV2Places(group, ReadFile(group + "/cgroup.controllers").value_or(""), layout);
+      if (group == OwnV2Group(texts)) layout.own_v2_group = group;
+      continue;
+    }
+    for (const std::string_view controller : kControllers) {
+      if (!HasWord(mount.super_options, ',', controller)) continue;
+      if (layout.Find(controller) == nullptr) {
+        layout.places.push_back({std::string(controller), CgroupVersion::kV1, group});
+      }
+    }
+  }
+  for (const std::string_view needed : {"memory", "pids"}) {
+    if (layout.Find(needed) != nullptr) continue;
+    return Error(Errc::kInvalidArgument,
+                 "--cgroup-parent " + parent + ": no such group has the '" + std::string(needed) +
+                     "' controller; make it, and give it to this user with its controllers "
+                     "(systemd: Delegate=memory pids cpu)");
+  }
+  return layout;
 }
 
 }  // namespace glovebox::sandbox

@@ -5,6 +5,8 @@
 #include <string_view>
 #include <vector>
 
+#include "base/result.h"
+
 namespace glovebox::sandbox {
 
 enum class CgroupVersion { kV1, kV2 };
@@ -19,6 +21,9 @@ struct ControllerPlace {
 // Which controllers this host offers, hierarchy by hierarchy: v1, v2 and any mixture of the two.
 struct CgroupLayout {
   std::vector<ControllerPlace> places;
+  // The group we are in ourselves, when that is where children are to be made: it must be left
+  // first. Empty otherwise.
+  std::string own_v2_group = {};
 
   const ControllerPlace* Find(std::string_view controller) const;
 };
@@ -39,5 +44,17 @@ std::optional<std::string> FindV2Mount(std::string_view mountinfo);
 
 // The layout of this host.
 CgroupLayout DetectCgroupLayout();
+
+// What a normal user may use: our own v2 group, if it was given to us together with the memory and
+// pids controllers. Empty otherwise. For the texts and for this host.
+CgroupLayout ParseDelegatedLayout(const CgroupTexts& texts, std::string_view group_controllers);
+CgroupLayout DelegatedCgroupLayout();
+
+// Our own v2 group as a directory, if there is a v2 mount that shows it.
+std::optional<std::string> OwnV2Group(const CgroupTexts& texts);
+
+// Below a parent that the operator names: a directory of a v2 mount, or a group's path
+// ("/glovebox") that is taken in every hierarchy.
+Result<CgroupLayout> CgroupLayoutBelow(const std::string& parent);
 
 }  // namespace glovebox::sandbox

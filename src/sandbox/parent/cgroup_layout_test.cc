@@ -51,6 +51,34 @@ TEST(CgroupLayoutTest, AMountThatShowsOnlyAPartIsUnderstood) {
             "/sys/fs/cgroup/memory");
 }
 
+constexpr char kScope[] = "0::/user.slice/user@1000.service/app.slice/run-1.scope\n";
+
+TEST(DelegatedLayoutTest, IsOurOwnGroupWhichWeMustLeave) {
+  const CgroupLayout layout = ParseDelegatedLayout({kV2Mount, kScope}, "cpu memory pids\n");
+  const std::string group = "/sys/fs/cgroup/user.slice/user@1000.service/app.slice/run-1.scope";
+  ASSERT_EQ(layout.places.size(), 3u);
+  EXPECT_EQ(layout.Find("memory")->directory, group);
+  EXPECT_EQ(layout.Find("memory")->version, CgroupVersion::kV2);
+  EXPECT_EQ(layout.own_v2_group, group);
+}
+
+TEST(DelegatedLayoutTest, IsNothingWithoutBothControllers) {
+  EXPECT_TRUE(ParseDelegatedLayout({kV2Mount, kScope}, "cpu memory\n").places.empty());
+  EXPECT_TRUE(ParseDelegatedLayout({kV2Mount, kScope}, "").places.empty());
+}
+
+TEST(DelegatedLayoutTest, IsNothingAtTheRootOrOnV1) {
+  EXPECT_TRUE(ParseDelegatedLayout({kV2Mount, "0::/\n"}, "memory pids").places.empty());
+  EXPECT_TRUE(ParseDelegatedLayout({kV1Mounts, kV1Self}, "memory pids").places.empty());
+}
+
+TEST(CgroupLayoutBelowTest, AParentThatIsNotThereIsAnErrorWithTheFix) {
+  const auto layout = CgroupLayoutBelow("/no-such-group");
+  ASSERT_FALSE(layout.ok());
+  EXPECT_NE(layout.error().message().find("Delegate="), std::string::npos);
+  EXPECT_FALSE(CgroupLayoutBelow("relative").ok());
+}
+
 TEST(CgroupLayoutTest, NothingIsFoundWhereThereIsNothing) {
   EXPECT_TRUE(ParseCgroupLayout({"garbage\n\n1 2 3", "x"}, "memory").places.empty());
 }

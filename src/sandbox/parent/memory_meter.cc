@@ -2,6 +2,7 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 
@@ -9,12 +10,17 @@
 #include <cerrno>
 #include <cstdlib>
 #include <memory>
+#include <optional>
+#include <set>
 #include <sstream>
 
 #include "base/file.h"
+#include "sandbox/parent/box_folders.h"
 
 namespace glovebox::sandbox {
 namespace {
+
+constexpr std::uint64_t kTooMuch = 1ull << 50;
 
 struct CloseDir {
   void operator()(DIR* dir) const { ::closedir(dir); }
@@ -59,8 +65,10 @@ std::uint64_t UpperBoundOf(pid_t pid) {
 
 // Anonymous and shared memory, each page divided by the number of those who share it.
 std::uint64_t ProportionOf(pid_t pid) {
-  std::istringstream rollup(
-      ReadFile("/proc/" + std::to_string(pid) + "/smaps_rollup").value_or(""));
+  const std::optional<std::string> text =
+      ReadFile("/proc/" + std::to_string(pid) + "/smaps_rollup");
+  if (!text) return UpperBoundOf(pid);  // not ours to see: init's, or one that just died
+  std::istringstream rollup(*text);
   std::uint64_t kilobytes = 0;
   for (std::string line; std::getline(rollup, line);) {
     if (line.starts_with("Pss_Anon:") || line.starts_with("Pss_Shmem:")) {
@@ -68,6 +76,31 @@ std::uint64_t ProportionOf(pid_t pid) {
     }
   }
   return kilobytes << 10;
+}
+
+// Files of the folder's file system that have no name any more and live as long as a descriptor.
+std::uint64_t NamelessBytes(const std::vector<pid_t>& processes, int folder_fd) {
+  struct stat folder;
+  if (::fstat(folder_fd, &folder) != 0) return kTooMuch;
+  std::set<ino_t> seen;
+  std::uint64_t bytes = 0;
+  for (const pid_t pid : processes) {
+    const std::string fds = "/proc/" + std::to_string(pid) + "/fd";
+    const std::unique_ptr<DIR, CloseDir> open_files(::opendir(fds.c_str()));
+    if (open_files == nullptr) continue;  // init's, which has none, or one that just died
+    while (const dirent* entry = ::readdir(open_files.get())) {  // NOLINT(concurrency-mt-unsafe)
+      struct stat info;
+      if (entry->d_name[0] == '.' ||
+          ::fstatat(::dirfd(open_files.get()), entry->d_name, &info, 0) != 0) {
+        continue;
+      }
+      if (!S_ISREG(info.st_mode) || info.st_nlink != 0 || info.st_dev != folder.st_dev) continue;
+      if (seen.insert(info.st_ino).second) {
+        bytes += static_cast<std::uint64_t>(info.st_blocks) * 512;
+      }
+    }
+  }
+  return bytes;
 }
 
 }  // namespace
@@ -84,14 +117,30 @@ Result<MemoryMeter> MemoryMeter::Open(int init_pidfd, const std::vector<std::str
   return meter;
 }
 
-std::uint64_t MemoryMeter::Measure(std::uint64_t threshold) {
-  std::uint64_t files = 0;
+Result<MemoryMeter> MemoryMeter::OpenShared(int init_pidfd, const std::string& folder) {
+  MemoryMeter meter = TRY(Open(init_pidfd, {}));
+  meter.folder_.reset(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!meter.folder_) return Error::FromErrno("looking at a box's " + folder, errno);
+  return meter;
+}
+
+std::uint64_t MemoryMeter::FileBytes(const std::vector<pid_t>& processes) const {
+  std::uint64_t bytes = 0;
   for (const UniqueFd& fd : tmpfs_) {
     struct statfs info;
     if (::fstatfs(fd.get(), &info) != 0) continue;
-    files += (info.f_blocks - info.f_bfree) * static_cast<std::uint64_t>(info.f_bsize);
+    bytes += (info.f_blocks - info.f_bfree) * static_cast<std::uint64_t>(info.f_bsize);
   }
+  if (!folder_) return bytes;
+  const FolderUse use = MeasureFolder(folder_.get());
+  if (!use.complete) return kTooMuch;
+  return bytes + use.bytes + NamelessBytes(processes, folder_.get());
+}
+
+std::uint64_t MemoryMeter::Measure(std::uint64_t threshold) {
   const std::vector<pid_t> processes = TreeOf(init_);
+  processes_ = processes.size();
+  const std::uint64_t files = FileBytes(processes);
   std::uint64_t bytes = files;
   for (const pid_t pid : processes) bytes += UpperBoundOf(pid);
   if (bytes > threshold) {

@@ -149,7 +149,10 @@ Result<Process> Spawn(const SpawnRequest& request) {
   plan.failure_fd = failure.write.get();
   plan.parent_ready_fd = ready.read.get();
   // With a single uid mapped there is nothing to switch to: we are it already.
-  plan.switch_identity = (request.namespaces & CLONE_NEWUSER) != 0 && request.uid_count > 1;
+  const bool mapped = (request.namespaces & CLONE_NEWUSER) != 0;
+  plan.switch_identity = mapped ? request.uid_count > 1 : request.host_uid != 0;
+  plan.uid = mapped ? 0 : request.host_uid;
+  plan.kept_capabilities = mapped ? 0 : request.kept_capabilities;
   plan.build_root = request.root != nullptr;
   if (plan.build_root) plan.root = request.root->plan();
   plan.moves = moves.moves.data();
@@ -167,6 +170,10 @@ Result<Process> Spawn(const SpawnRequest& request) {
   if ((request.namespaces & CLONE_NEWUSER) != 0) {
     Status maps = WriteIdMaps(process.pid(), request.uid_base, request.gid_base, request.uid_count);
     if (!maps) return std::move(maps).error().Within(context);
+  }
+  if (!request.cgroup_file.empty()) {
+    Status joined = WriteExisting(request.cgroup_file, std::to_string(process.pid()));
+    if (!joined) return std::move(joined).error().Within(context);
   }
   if (::write(ready.write.get(), "1", 1) != 1) {
     return Error::FromErrno(context + ": telling the child to go on", errno);

@@ -47,6 +47,11 @@ struct SpawnRequest {
   uid_t uid_base = 0;
   gid_t gid_base = 0;
   std::uint32_t uid_count = 1;
+  // Without CLONE_NEWUSER, as root: the uid of the host that the child becomes, and the
+  // capabilities it keeps. 0: it stays what we are.
+  uid_t host_uid = 0;
+  std::uint64_t kept_capabilities = 0;
+  std::string cgroup_file;  // takes the child's pid before it goes on; empty: it stays in ours
   const RootLayout* root = nullptr;  // with CLONE_NEWNS: the root to build; null keeps the host's
   std::vector<std::pair<int, int>> descriptors;  // (ours, the child's); all others are closed
   std::string executable;                        // as named inside the new root

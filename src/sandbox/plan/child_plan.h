@@ -10,6 +10,8 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "sandbox/plan/host_mode.h"
+
 namespace glovebox::sandbox {
 
 // Where a child failed. The parent turns (stage, errno) into a sentence; see StageName().
@@ -116,9 +118,10 @@ struct DescriptorMove {
 
 // What a zygote without a user namespace keeps of root's capabilities; boxes keep none.
 inline constexpr std::uint64_t kZygoteUidCapabilities =
-    1ull << CAP_SETUID |  // a box's init becomes its throw-away uid
-    1ull << CAP_SETGID |  // and its gid, without supplementary groups
-    1ull << CAP_SETPCAP;  // and empties the bounding set, locks the securebits
+    1ull << CAP_SETUID |   // a box's init becomes its throw-away uid
+    1ull << CAP_SETGID |   // and its gid, without supplementary groups
+    1ull << CAP_SETPCAP |  // and empties the bounding set, locks the securebits
+    1ull << CAP_KILL;      // inits hear of the zygote's death, which the kernel tells in its name
 inline constexpr std::uint64_t kZygoteCapabilities =
     kZygoteUidCapabilities |
     1ull << CAP_SYS_ADMIN;  // namespaces, mounts, pivot_root, the host name
@@ -126,9 +129,11 @@ inline constexpr std::uint64_t kZygoteCapabilities =
 // A child of the (threaded) server that becomes another program inside new namespaces. The
 // namespaces themselves are flags of the parent's clone3.
 struct SpawnPlan {
-  int failure_fd = -1;           // O_CLOEXEC; end-of-file without a record means exec
-  int parent_ready_fd = -1;      // one byte arrives when the parent has written the id maps
-  bool switch_identity = false;  // become uid 0 and gid 0 of the new user namespace
+  int failure_fd = -1;                  // O_CLOEXEC; end-of-file without a record means exec
+  int parent_ready_fd = -1;             // one byte arrives when the parent has written the id maps
+  bool switch_identity = false;         // become `uid`, also as a group
+  uid_t uid = 0;                        // 0: of a new user namespace
+  std::uint64_t kept_capabilities = 0;  // of the host's root, who becomes another uid
   bool build_root = false;
   RootPlan root;
   const DescriptorMove* moves = nullptr;
@@ -141,11 +146,12 @@ struct SpawnPlan {
 
 // A fork of the zygote that becomes a box. The steps are in sandbox/child/enter_box.cc.
 struct BoxPlan {
-  std::uint32_t walls = 0;          // Walls::bits()
+  std::uint32_t walls = 0;  // Walls::bits()
+  HostMode mode;
   const int* cgroup_fds = nullptr;  // files that take "0" as "the writer joins"
   std::uint16_t cgroup_fd_count = 0;
   // In the zygote's user namespace; this box's alone while it lives. 0 where the zygote has no
-  // other uid to give: then boxes are told apart by their user namespaces only.
+  // other uid to give: then boxes are told apart by their user namespaces, or not at all.
   uid_t uid = 0;
   uid_t inner_uid = 0;                  // what the box calls itself
   const char* inner_uid_map = nullptr;  // "1000 <uid> 1"
@@ -154,8 +160,13 @@ struct BoxPlan {
   const char* fresh_mount_owner = nullptr;  // `uid` in decimal
   const char* host_name = nullptr;
   const char* work_folder = nullptr;
+  // Without namespaces: the one place the box may write, and with which rights.
+  LandlockRule own_folder = {nullptr, 0};
   const LimitEntry* limits = nullptr;
   std::uint16_t limit_count = 0;
+  // The one CPU it may use, and no huge pages, where memory is held by looking: what it can take
+  // between two looks is then bounded. -1: all CPUs.
+  std::int32_t cpu = -1;
   LandlockPlan landlock;
   const sock_filter* filter = nullptr;
   std::uint16_t filter_length = 0;

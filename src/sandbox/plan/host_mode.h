@@ -41,9 +41,8 @@ struct MissingWall {
 // rest of it (no capabilities, no_new_privs, a fresh keyring) stands in every mode.
 inline constexpr std::array<MissingWall, 4> kMissingWithoutNamespaces = {{
     {Wall::kRoot,
-     "root: names, sizes and times of the host's files can be seen (not their content); /work, "
-     "/tmp "
-     "and /dev/shm are folders of the host, bounded by looking"},
+     "root: names, sizes and times of the host's files can be seen (not their content); what a box "
+     "may write is a folder of the host, bounded by looking"},
     {Wall::kPidNamespace, "pid namespace: which process ids of the host exist can be seen"},
     {Wall::kNetNamespace,
      "net namespace: the network is held by the system-call filter and Landlock alone"},

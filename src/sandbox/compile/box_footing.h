@@ -1,0 +1,12 @@
+#pragma once
+
+namespace glovebox {
+
+// What holds a box besides the filter. Each kind of box is refused what the one before it is.
+enum class BoxFooting {
+  kCgroup,      // a cgroup counts its memory
+  kSupervisor,  // a supervisor that looks at its processes does
+  kSharedHost,  // the same, and it has no namespaces: processes and files are the host's
+};
+
+}  // namespace glovebox
