@@ -99,7 +99,12 @@ AFTER_FORK int RaiseCapabilities(std::uint64_t kept) noexcept {
 
 AFTER_FORK int JoinFreshKeyring() noexcept {
   if (syscall(SYS_keyctl, KEYCTL_JOIN_SESSION_KEYRING, nullptr) >= 0) return 0;
-  return errno == ENOSYS ? 0 : errno;  // a kernel without keyrings has none to leak
+  // A kernel without keyrings has none to leak; a container whose filter refuses every question
+  // about them keeps the box from them as well.
+  if (errno == ENOSYS) return 0;
+  if (errno != EPERM) return errno;
+  const long id = syscall(SYS_keyctl, KEYCTL_GET_KEYRING_ID, KEY_SPEC_SESSION_KEYRING, 0);
+  return id < 0 && errno == EPERM ? 0 : EPERM;
 }
 
 }  // namespace glovebox::sandbox

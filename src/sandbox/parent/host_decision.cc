@@ -42,7 +42,7 @@ Reason WhyNoUserNamespace(int sys_errno) {
   if (SettingIs("/proc/sys/kernel/apparmor_restrict_unprivileged_userns", "1") &&
       ::geteuid() != 0) {
     return {"AppArmor lets only named programs use user namespaces",
-            "load Glovebox's AppArmor profile (docs/process-model.md)"};
+            "apparmor_parser -r /etc/apparmor.d/glovebox (docs/doctor.md)"};
   }
   if (sys_errno == ENOSPC) {
     return {"the number of user namespaces has reached its limit",
@@ -50,7 +50,7 @@ Reason WhyNoUserNamespace(int sys_errno) {
   }
   if (Filtered()) {
     return {"a system-call filter above this process refuses them, as a container's does",
-            "give the container a seccomp profile that allows clone, unshare, mount and setns"};
+            "give the container more (docs/containers-around.md)"};
   }
   return {"this kernel or a security module refuses them", "`glovebox doctor` tries each wall"};
 }
