@@ -23,8 +23,8 @@ struct LocalExecutorOptions {
   // what is missing. Without it such a host is refused.
   bool allow_degraded = false;
   // Told once, before the executor is returned, what degraded boxes lack. May be empty.
-  std::function<void(const std::vector<std::string>&)> on_degraded;
-  std::string cgroup_parent;  // where boxes have their cgroups; empty: where the host lets us
+  std::function<void(const std::vector<std::string>&)> on_degraded = {};
+  std::string cgroup_parent = {};  // where boxes have their cgroups; empty: where the host lets us
   sandbox::Walls walls = sandbox::Walls::All();
 };
 
