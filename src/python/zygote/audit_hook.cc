@@ -215,6 +215,8 @@ void InstallAuditHook() { PySys_AddAuditHook(&Hook, nullptr); }
 
 void SetGrantedFolders(GrantedFolders folders) { g_state.folders = std::move(folders); }
 
+void GrantFolder(const std::string& folder) { g_state.folders.Add(folder); }
+
 void StartAuditing(const std::string& user_file) {
   g_state.user_file = user_file;
   g_state.start = Clock::now();

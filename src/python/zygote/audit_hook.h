@@ -20,6 +20,8 @@ void InstallAuditHook();
 
 // What boxes may use of the file system: a path outside of it is noted. Once, before the first box.
 void SetGrantedFolders(GrantedFolders folders);
+// And this one of the box at hand.
+void GrantFolder(const std::string& folder);
 
 // From here on attempts are noted; `user_file` tells the user's frames from others.
 void StartAuditing(const std::string& user_file);

@@ -11,6 +11,7 @@
 #include <string>
 
 #include "base/unique_fd.h"
+#include "python/zygote/audit_hook.h"
 #include "python/zygote/gate.h"
 #include "python/zygote/interpreter.h"
 #include "sandbox/child/box_init.h"
@@ -70,6 +71,7 @@ sandbox::PidScope ScopeOf(const sandbox::BoxPlan& plan) {
       failure.failed()) {
     FailBuild(kStatusFd, failure);
   }
+  if (plan.own_folder.path != nullptr) GrantFolder(plan.own_folder.path);
   // From here on the status pipe is init's alone.
   ::close(kStatusFd);
   ServeGate(kGateFd, sandbox::Walls::FromTrustedBits(plan.walls), UniqueFd(listener_fd));

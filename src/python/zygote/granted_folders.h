@@ -15,6 +15,12 @@ class GrantedFolders {
   // everything counts as granted.
   GrantedFolders(std::vector<std::string> readable, std::vector<std::string> writable);
 
+  // One more, to read and to write.
+  void Add(const std::string& folder) {
+    readable_.push_back(folder);
+    writable_.push_back(folder);
+  }
+
   // Whether `path`, seen from the current folder `here`, lies in a granted folder. ".." is
   // followed as text.
   bool Allows(std::string_view path, std::string_view here, bool writes) const;
