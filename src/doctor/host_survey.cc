@@ -108,6 +108,12 @@ constexpr const char* kDelegate =
 // Limits without cgroups are no missing wall, only less exact: told with the
 // limits.
 void MoveCgroups(HostReport& report) {
+  if (report.box.limits_tier == "cgroup") {
+    // In a group of its own, where the tree above it is not ours.
+    for (WallReport& wall : report.walls) {
+      if (wall.name == "cgroup") wall.trouble.reset();
+    }
+  }
   if (report.box.limits_tier != "supervisor") return;
   report.no_cgroups = Trouble{"", "no cgroup is delegated to this user", kDelegate};
   std::erase_if(report.walls, [&](WallReport& wall) {
