@@ -8,105 +8,23 @@
 namespace glovebox::doctor {
 namespace {
 
+using sandbox::HostFacts;
 using sandbox::HostProbe;
 
-struct Advice {
-  std::string cause;
-  std::string fix;
-};
-
-constexpr const char* kUnknown =
-    "see `dmesg | tail` for a refusal by a security module, and report what you find";
+using Advice = sandbox::RefusalCause;
+using sandbox::FilterCause;
+using sandbox::FilterFix;
+using sandbox::IsPodman;
+using sandbox::kUnknownFix;
 
 bool IsDocker(const HostFacts& facts) {
   return facts.container == "docker" || facts.container == "kubepods";
 }
 
-bool IsPodman(const HostFacts& facts) {
-  return facts.container == "podman" || facts.container == "libpod";
-}
-
-// How to start the surrounding container without its filter on system calls.
-std::string Unfiltered(const HostFacts& facts) {
-  if (facts.container == "kubepods") {
-    return "in the pod's securityContext: seccompProfile: {type: Unconfined}";
-  }
-  const std::string runtime = IsPodman(facts) ? "podman" : "docker";
-  return runtime +
-         " run --security-opt seccomp=unconfined --security-opt apparmor=unconfined --security-opt "
-         "systempaths=unconfined ... (docs/containers-around.md)";
-}
-
-std::string FilterCause(const HostFacts& facts, const std::string& calls) {
-  if (facts.container.empty()) {
-    return "a seccomp filter above this process refuses " + calls +
-           "; container runtimes and service managers set one";
-  }
-  return "the default seccomp profile of " + facts.container + " refuses " + calls;
-}
-
-std::string FilterFix(const HostFacts& facts) {
-  return facts.container.empty()
-             ? "start glovebox without that filter (a systemd unit: no SystemCallFilter= and no "
-               "RestrictNamespaces=; docker: --security-opt seccomp=unconfined)"
-             : Unfiltered(facts);
-}
-
-std::string Persistent(const std::string& setting) {
-  return "sysctl -w " + setting + " && echo " + setting + " > /etc/sysctl.d/60-glovebox.conf";
-}
-
-std::string LoadProfile(const HostFacts& facts) {
-  const std::string file =
-      facts.apparmor_file.empty() ? "packaging/apparmor/glovebox" : facts.apparmor_file;
-  return "install -m 644 " + file +
-         " /etc/apparmor.d/glovebox && apparmor_parser -r /etc/apparmor.d/glovebox";
-}
-
 bool Refused(int sys_errno) { return sys_errno == EPERM || sys_errno == EACCES; }
 
-// The walls that rest on a user namespace.
 Advice Namespaces(const Error& error, const HostFacts& facts) {
-  const int number = error.sys_errno();
-  if (number == ENOSPC) {
-    const std::string limit = facts.max_user_namespaces.value_or("?");
-    return {limit == "0" ? "user.max_user_namespaces is 0: nobody may make a user namespace"
-                         : "a limit in /proc/sys/user/max_*_namespaces is used up "
-                           "(user.max_user_namespaces is " +
-                               limit + ")",
-            Persistent("user.max_user_namespaces=15000")};
-  }
-  if (Refused(number) && !facts.root && facts.apparmor_restricts_userns == "1") {
-    return {
-        "kernel.apparmor_restrict_unprivileged_userns is 1 (Ubuntu from 23.10 on): user "
-        "namespaces without privilege need an AppArmor profile",
-        LoadProfile(facts)};
-  }
-  if (Refused(number) && !facts.root && facts.unprivileged_userns_clone == "0") {
-    return {"kernel.unprivileged_userns_clone is 0: user namespaces are for root",
-            Persistent("kernel.unprivileged_userns_clone=1")};
-  }
-  if ((Refused(number) || number == ENOSYS) && facts.filtered) {
-    return {FilterCause(facts, "new namespaces"), FilterFix(facts)};
-  }
-  if (number == EPERM && facts.changed_root) {
-    return {"this process lives in a chroot, where the kernel allows no user namespace",
-            "start glovebox outside of the chroot, or enter it by pivot_root"};
-  }
-  if (number == EINVAL) {
-    return {"this kernel was built without user namespaces (CONFIG_USER_NS)",
-            "boot a kernel with CONFIG_USER_NS=y; Debian's and Ubuntu's have it"};
-  }
-  if (number == EPERM && facts.root && !facts.whole_uid_range) {
-    return {
-        "root of a user namespace that maps too few uids: boxes take theirs from "
-        "2,000,000,000 upward",
-        "run glovebox as a normal user in there, or as the host's root"};
-  }
-  if (number == EUSERS) {
-    return {"user namespaces are nested 32 deep", "start glovebox further outside"};
-  }
-  return {"", kUnknown};
+  return sandbox::WhyNoNamespaces(error.sys_errno(), facts);
 }
 
 // /proc can be mounted anew only where the outer one shows everything.
@@ -114,11 +32,14 @@ Advice Root(const Error& error, const HostFacts& facts) {
   const bool proc = error.message().find("/proc") != std::string::npos;
   if (error.sys_errno() == EPERM && proc) {
     const std::string cause =
-        "parts of /proc are covered here, and the kernel allows no second one that would show them";
+        "parts of /proc are covered here, and the kernel "
+        "allows no second one that would show them";
     if (facts.container.empty()) {
-      return {
-          cause + " (ProtectKernelTunables= and ProtectKernelLogs= of a systemd unit do that)",
-          "start glovebox where /proc is whole; packaging/systemd/glovebox.service is such a unit"};
+      return {cause +
+                  " (ProtectKernelTunables= and ProtectKernelLogs= of a "
+                  "systemd unit do that)",
+              "start glovebox where /proc is whole; "
+              "packaging/systemd/glovebox.service is such a unit"};
     }
     return {cause, IsPodman(facts) ? "podman run --security-opt unmask=ALL ..."
                                    : "docker run --security-opt systempaths=unconfined ..."};
@@ -142,12 +63,13 @@ Advice Landlock(const Error& error, const HostFacts& facts) {
     return {"the kernel has Landlock, but was started without it (lsm= names " +
                 facts.security_modules.value_or("other modules") + ")",
             "add lsm=landlock," + facts.security_modules.value_or("...") +
-                " to GRUB_CMDLINE_LINUX in /etc/default/grub, then update-grub and reboot"};
+                " to GRUB_CMDLINE_LINUX in /etc/default/grub, then update-grub "
+                "and reboot"};
   }
   if ((number == ENOSYS || Refused(number)) && (facts.filtered || listed)) {
     return {FilterCause(facts, "Landlock's calls"),
             facts.container.empty() ? FilterFix(facts)
-                                    : Unfiltered(facts) + "; or a runtime from 2022 on"};
+                                    : FilterFix(facts) + "; or a runtime from 2022 on"};
   }
   if (number == ENOSYS) {
     return {"Linux " + facts.kernel_release +
@@ -155,7 +77,7 @@ Advice Landlock(const Error& error, const HostFacts& facts) {
                 "CONFIG_SECURITY_LANDLOCK)",
             "boot Linux 5.13 or newer; 6.12 and newer have all of it"};
   }
-  return {"", kUnknown};
+  return {"", kUnknownFix};
 }
 
 Advice Seccomp(const Error& error, const HostFacts& facts) {
@@ -167,13 +89,14 @@ Advice Seccomp(const Error& error, const HostFacts& facts) {
   if (error.sys_errno() == EINVAL) {
     return {"this kernel was built without CONFIG_SECCOMP_FILTER", "boot a kernel that has it"};
   }
-  return {"", kUnknown};
+  return {"", kUnknownFix};
 }
 
 Advice CallEvents(const Error& error, const HostFacts& facts) {
   if (error.sys_errno() == EBUSY) {
     return {
-        "somebody above already listens to refused system calls, and the kernel has room for "
+        "somebody above already listens to refused system calls, and the "
+        "kernel has room for "
         "one listener; calls are refused all the same",
         "start glovebox outside of that supervisor"};
   }
@@ -183,8 +106,10 @@ Advice CallEvents(const Error& error, const HostFacts& facts) {
 Advice Cgroups(const Error& error, const HostFacts& facts) {
   const int number = error.sys_errno();
   const std::string in_container =
-      "run glovebox as a normal user in the container (docker run --user 1000:1000 ...: a "
-      "supervisor holds the memory limit), or give it the tree: --cgroupns=host -v "
+      "run glovebox as a normal user in the container (docker run --user "
+      "1000:1000 ...: a "
+      "supervisor holds the memory limit), or give it the tree: "
+      "--cgroupns=host -v "
       "/sys/fs/cgroup:/sys/fs/cgroup:rw";
   const std::string delegated = "systemd-run --scope -p Delegate=yes glovebox serve ...";
   if (number == EROFS) {
@@ -195,8 +120,10 @@ Advice Cgroups(const Error& error, const HostFacts& facts) {
             facts.container.empty() ? delegated : in_container};
   }
   if (number == EBUSY) {
-    return {"the cgroup above holds processes of its own, so it cannot pass controllers on",
-            delegated};
+    return {
+        "the cgroup above holds processes of its own, so it cannot pass "
+        "controllers on",
+        delegated};
   }
   return {"the memory or the pids controller is not offered to this process",
           "mount cgroup2 (mount -t cgroup2 none /sys/fs/cgroup), or boot with "
@@ -208,8 +135,10 @@ Advice Rlimits(const Error&, const HostFacts& facts) {
                               ? "raise the hard limit named above: LimitNOFILE= and the like in a "
                                 "systemd unit, or /etc/security/limits.conf"
                               : "docker run --ulimit nofile=65536 --ulimit nproc=65536 ...";
-  return {"the hard limit of this process is below what a box is given, and only root may raise it",
-          fix};
+  return {
+      "the hard limit of this process is below what a box is given, and "
+      "only root may raise it",
+      fix};
 }
 
 Advice AdviceFor(HostProbe probe, const Error& error, const HostFacts& facts) {
@@ -225,7 +154,7 @@ Advice AdviceFor(HostProbe probe, const Error& error, const HostFacts& facts) {
     case HostProbe::kCgroups: return Cgroups(error, facts);
     case HostProbe::kRlimits: return Rlimits(error, facts);
   }
-  return {"", kUnknown};
+  return {"", kUnknownFix};
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 namespace glovebox::doctor {
 namespace {
 
+using sandbox::HostFacts;
 using sandbox::HostProbe;
 using testing::HasSubstr;
 
@@ -51,17 +52,17 @@ std::vector<Row> Rows() {
        "kernel.unprivileged_userns_clone is 0", "sysctl -w kernel.unprivileged_userns_clone=1"},
       {"Docker", HostProbe::kPidNamespace, Errno("making namespaces", ENOSYS),
        With([](HostFacts& f) { f.filtered = true, f.container = "docker"; }),
-       "the default seccomp profile of docker refuses new namespaces",
+       "the default system-call filter (seccomp) of docker refuses new namespaces",
        "docker run --security-opt seccomp=unconfined"},
       {"Podman", HostProbe::kPidNamespace, Errno("making namespaces", EPERM),
        With([](HostFacts& f) { f.filtered = true, f.container = "podman"; }),
-       "the default seccomp profile of podman", "podman run --security-opt seccomp=unconfined"},
+       "system-call filter (seccomp) of podman", "podman run --security-opt seccomp=unconfined"},
       {"Kubernetes", HostProbe::kIdentity, Errno("making namespaces", EPERM),
        With([](HostFacts& f) { f.filtered = true, f.container = "kubepods"; }),
-       "seccomp profile of kubepods", "seccompProfile: {type: Unconfined}"},
+       "(seccomp) of kubepods", "seccompProfile: {type: Unconfined}"},
       {"a unit", HostProbe::kIdentity, Errno("making namespaces", EPERM),
-       With([](HostFacts& f) { f.filtered = true; }), "a seccomp filter above this process",
-       "no RestrictNamespaces="},
+       With([](HostFacts& f) { f.filtered = true; }),
+       "a system-call filter (seccomp) above this process", "no RestrictNamespaces="},
       {"chroot", HostProbe::kIdentity, Errno("making namespaces", EPERM),
        With([](HostFacts& f) { f.changed_root = true; }), "lives in a chroot",
        "outside of the chroot"},
@@ -122,14 +123,6 @@ TEST(ExplanationTest, AnUnknownCauseIsNotInvented) {
   const Trouble trouble = Explain(HostProbe::kIdentity, Errno("making namespaces", EPERM), facts);
   EXPECT_EQ(trouble.cause, "");
   EXPECT_FALSE(trouble.fix.empty());
-}
-
-TEST(HostFactsTest, ContainersLeaveTheirNames) {
-  EXPECT_EQ(ContainerName("0::/\n", "", true, false), "docker");
-  EXPECT_EQ(ContainerName("0::/\n", "oci", false, true), "podman");
-  EXPECT_EQ(ContainerName("0::/\n", "lxc", false, false), "lxc");
-  EXPECT_EQ(ContainerName("0::/kubepods/pod1/x\n", "", false, false), "kubepods");
-  EXPECT_EQ(ContainerName("0::/user.slice\n", "", false, false), "");
 }
 
 }  // namespace

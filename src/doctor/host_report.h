@@ -7,10 +7,11 @@
 
 namespace glovebox::doctor {
 
-// How strong boxes are on this host. The numbers are the exit codes of `glovebox doctor`.
+// How strong boxes are on this host. The numbers are the exit codes of
+// `glovebox doctor`.
 enum class Strength : std::uint8_t {
   kFull = 0,      // `serve` runs, and every wall stands
-  kDegraded = 1,  // `serve` runs without some wall, if it is told to
+  kDegraded = 1,  // `serve` runs without some wall, mostly only if it is told to
   kNone = 3,      // `serve` cannot run
 };
 
@@ -67,7 +68,8 @@ struct PackageReport {
 
 // One box, built and used as `serve` would.
 struct BoxReport {
-  bool ran = false;  // and answered rightly
+  bool ran = false;       // and answered rightly
+  bool degraded = false;  // it was built only because it may be weaker
   std::string code;
   std::string output;
   double start_seconds = 0;  // the server's start: the warm interpreter, the first box
@@ -82,7 +84,8 @@ struct HostReport {
   std::string glovebox_version;
   std::string kernel;   // "Linux 6.1.0-13-amd64 x86_64"
   std::string user;     // "root" or "uid 1000"
-  std::string setting;  // where we run, when that matters: "inside docker"; empty otherwise
+  std::string setting;  // where we run, when that matters: "inside docker";
+                        // empty otherwise
   std::vector<WallReport> walls;
   LandlockReport landlock;
   CgroupReport cgroups;
@@ -90,6 +93,7 @@ struct HostReport {
   PythonReport python;
   std::vector<PackageReport> packages;
   BoxReport box;
+  std::optional<Trouble> no_cgroups;  // why limits are of tier B, where they are
   Strength strength = Strength::kNone;
   std::string verdict;  // one sentence
 };

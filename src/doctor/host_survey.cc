@@ -12,7 +12,6 @@
 
 #include "base/text.h"
 #include "doctor/explanation.h"
-#include "doctor/host_facts.h"
 #include "doctor/program_answers.h"
 #include "doctor/trial_box.h"
 #include "embedded/doctor_data.h"
@@ -20,11 +19,16 @@
 #include "sandbox/compile/landlock_rules.h"
 #include "sandbox/compile/python_box.h"
 #include "sandbox/parent/cgroup_layout.h"
+#include "sandbox/parent/host_decision.h"
+#include "sandbox/parent/host_facts.h"
 #include "sandbox/parent/host_probes.h"
+#include "sandbox/parent/uid_range.h"
+#include "sandbox/plan/host_mode.h"
 
 namespace glovebox::doctor {
 namespace {
 
+using sandbox::HostFacts;
 using sandbox::HostProbe;
 
 constexpr std::chrono::milliseconds kPatience{1'500};  // with programs of the host
@@ -66,6 +70,59 @@ std::vector<WallReport> SurveyWalls(const std::string& zygote_program, const Hos
   return walls;
 }
 
+// How the executor holds boxes here, decided as it decides.
+sandbox::HostDecision Decide() {
+  if (::geteuid() != 0 || !sandbox::UidRangesAreMapped()) return sandbox::DecideHostMode(nullptr);
+  const auto range = sandbox::UidRange::Take(sandbox::kLockFolder);
+  return sandbox::DecideHostMode(range ? &*range : nullptr);
+}
+
+// The probes try every wall inside a user namespace, as most hosts have it.
+// Where there is none and boxes are held another way, a box that ran is the
+// proof: it fails closed.
+void CorrectByMode(const sandbox::HostMode& mode, bool box_ran, std::vector<WallReport>& walls) {
+  if (mode.user_namespaces() || !box_ran) return;
+  const std::vector<sandbox::MissingWall> missing = sandbox::MissingWalls(mode);
+  const auto lacks = [&](sandbox::Wall wall) {
+    return std::any_of(missing.begin(), missing.end(),
+                       [wall](const sandbox::MissingWall& one) { return one.wall == wall; });
+  };
+  constexpr std::pair<const char*, sandbox::Wall> kByNamespaces[] = {
+      {"identity", sandbox::Wall::kIdentity},
+      {"root", sandbox::Wall::kRoot},
+      {"pid namespace", sandbox::Wall::kPidNamespace},
+      {"net namespace", sandbox::Wall::kNetNamespace},
+      {"ipc namespace", sandbox::Wall::kIpcNamespace}};
+  for (const auto& [name, wall] : kByNamespaces) {
+    for (WallReport& report : walls) {
+      if (report.name == name && !lacks(wall)) report.trouble.reset();
+    }
+  }
+}
+
+constexpr const char* kDelegate =
+    "systemd-run --user --scope -p Delegate=yes "
+    "glovebox serve (cgroup v2), or serve's "
+    "--cgroup-parent with a group that is yours";
+
+// Limits without cgroups are no missing wall, only less exact: told with the
+// limits.
+void MoveCgroups(HostReport& report) {
+  if (report.box.limits_tier == "cgroup") {
+    // In a group of its own, where the tree above it is not ours.
+    for (WallReport& wall : report.walls) {
+      if (wall.name == "cgroup") wall.trouble.reset();
+    }
+  }
+  if (report.box.limits_tier != "supervisor") return;
+  report.no_cgroups = Trouble{"", "no cgroup is delegated to this user", kDelegate};
+  std::erase_if(report.walls, [&](WallReport& wall) {
+    if (wall.name != "cgroup") return false;
+    if (wall.trouble) report.no_cgroups = wall.trouble;
+    return true;
+  });
+}
+
 WallReport SurveyInterpreter(const TrialReport& trial) {
   WallReport wall{"interpreter", kInterpreterWhat, std::nullopt};
   if (trial.interpreter_refuses) return wall;
@@ -85,7 +142,8 @@ CgroupReport SurveyCgroups() {
     (second ? v2 : v1) = true;
     report.controllers.push_back({place.controller, second ? 2 : 1, place.directory});
   }
-  // A second hierarchy that offers nothing of use still makes the host a hybrid.
+  // A second hierarchy that offers nothing of use still makes the host a
+  // hybrid.
   v2 = v2 || ::access("/sys/fs/cgroup/unified/cgroup.procs", F_OK) == 0;
   report.layout = v1 && v2 ? "hybrid" : v1 ? "v1" : v2 ? "v2" : "none";
   return report;
@@ -103,7 +161,8 @@ std::string PackageFolders() {
   return joined;
 }
 
-// The word after "version" in what a program says of itself: "Docker version 28.2.2, build ...".
+// The word after "version" in what a program says of itself: "Docker
+// version 28.2.2, build ...".
 std::string VersionIn(const std::string& answer) {
   const std::size_t at = answer.find("version ");
   if (at == std::string::npos) return {};
@@ -111,7 +170,8 @@ std::string VersionIn(const std::string& answer) {
   return answer.substr(start, answer.find_first_of(", \n", start) - start);
 }
 
-// The questions to programs of the host, asked before our own work and read after it.
+// The questions to programs of the host, asked before our own work and read
+// after it.
 class HostPrograms {
  public:
   HostPrograms() : answers_(context_) {
@@ -166,22 +226,39 @@ class HostPrograms {
   std::size_t python_ = 0;
 };
 
-std::string Setting(const HostFacts& facts) {
-  if (!facts.container.empty()) return "inside " + facts.container;
-  if (!facts.whole_uid_range) return "inside a user namespace";
-  return facts.changed_root ? "inside a chroot" : "";
+std::string Setting(const HostFacts& facts, const sandbox::HostMode& mode) {
+  std::string setting;
+  if (!facts.container.empty()) {
+    setting = "inside " + facts.container;
+  } else if (!facts.whole_uid_range) {
+    setting = "inside a user namespace";
+  } else if (facts.changed_root) {
+    setting = "inside a chroot";
+  }
+  if (mode.user_namespaces()) return setting;
+  return setting + (setting.empty() ? "" : ", ") + "without user namespaces";
+}
+
+std::string NamesOfMissing(const std::vector<WallReport>& walls) {
+  std::string names;
+  for (const WallReport& wall : walls) {
+    if (!wall.stands()) names += (names.empty() ? "" : ", ") + wall.name;
+  }
+  return names;
 }
 
 }  // namespace
 
 void Judge(HostReport& report) {
   const BoxReport& box = report.box;
-  const bool whole = std::all_of(report.walls.begin(), report.walls.end(),
-                                 [](const WallReport& wall) { return wall.stands(); });
+  const std::string missing = NamesOfMissing(report.walls);
   if (!box.ran) {
     report.strength = Strength::kNone;
     report.verdict = "glovebox serve cannot run here: " + box.reason;
-  } else if (whole && box.missing_walls.empty()) {
+  } else if (box.degraded) {
+    report.strength = Strength::kDegraded;
+    report.verdict = "glovebox serve runs here only with --allow-degraded, without: " + missing;
+  } else if (missing.empty() && box.missing_walls.empty()) {
     report.strength = Strength::kFull;
     report.verdict = "glovebox serve runs here at full strength";
   } else {
@@ -193,10 +270,11 @@ void Judge(HostReport& report) {
 HostReport SurveyHost(const Result<std::string>& zygote_program) {
   HostReport report;
   HostPrograms programs;
-  const HostFacts facts = ReadHostFacts();
+  const HostFacts facts = sandbox::ReadHostFacts();
   report.kernel = "Linux " + facts.kernel_release + " " + facts.machine;
   report.user = facts.root ? "root" : "uid " + std::to_string(::geteuid());
-  report.setting = Setting(facts);
+  const sandbox::HostDecision decision = Decide();
+  report.setting = Setting(facts, decision.mode);
   const std::string program = zygote_program ? *zygote_program : std::string();
   report.walls = SurveyWalls(program, facts);
   report.landlock.abi = sandbox::LandlockAbi();
@@ -204,8 +282,10 @@ HostReport SurveyHost(const Result<std::string>& zygote_program) {
   report.cgroups = SurveyCgroups();
   if (zygote_program) {
     const TrialReport trial = TryBox(program);
+    CorrectByMode(decision.mode, trial.box.ran, report.walls);
     report.walls.push_back(SurveyInterpreter(trial));
     report.box = trial.box;
+    MoveCgroups(report);
   } else {
     report.box.reason = zygote_program.error().message();
   }

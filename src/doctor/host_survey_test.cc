@@ -32,6 +32,15 @@ TEST(JudgeTest, AMissingWallOrAWeakerResultIsDegraded) {
   EXPECT_EQ(result.strength, Strength::kDegraded);
 }
 
+TEST(JudgeTest, ABoxThatNeedsThePermissionSaysSoAndWhatIsMissing) {
+  HostReport report = Healthy();
+  report.walls[0].trouble = Trouble{"r", "c", "f"};
+  report.box.degraded = true;
+  Judge(report);
+  EXPECT_EQ(report.strength, Strength::kDegraded);
+  EXPECT_THAT(report.verdict, HasSubstr("only with --allow-degraded, without: root"));
+}
+
 TEST(JudgeTest, WithoutABoxThereIsNoServer) {
   HostReport report = Healthy();
   report.box = {};

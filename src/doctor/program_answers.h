@@ -12,10 +12,11 @@ namespace glovebox::doctor {
 // The absolute path of a program in PATH, or nothing.
 std::string FindProgram(const std::string& name);
 
-// Programs of the host that are asked something, all at once: each is started with its arguments
-// and its first kAnswerBytesMax bytes of stdout are kept.
+// Programs of the host that are asked something, all at once: each is started
+// with its arguments and its first kAnswerBytesMax bytes of stdout are kept.
 //
-// Thread rule: the thread that runs the io_context, which must outlive this object.
+// Thread rule: the thread that runs the io_context, which must outlive this
+// object.
 class ProgramAnswers {
  public:
   static constexpr std::size_t kAnswerBytesMax = 65536;
@@ -25,7 +26,8 @@ class ProgramAnswers {
   ProgramAnswers(const ProgramAnswers&) = delete;
   ProgramAnswers& operator=(const ProgramAnswers&) = delete;
 
-  // Starts it; the number is its place in answers(). One that cannot be started answers nothing.
+  // Starts it; the number is its place in answers(). One that cannot be started
+  // answers nothing.
   std::size_t Ask(std::vector<std::string> argv);
 
   // Runs the io_context until everybody has answered or `patience` is over.

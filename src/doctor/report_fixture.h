@@ -1,6 +1,7 @@
 #pragma once
 
-// Reports of a host without user namespaces and of one that lacks nothing, for tests.
+// Reports of a host without user namespaces and of one that lacks nothing, for
+// tests.
 
 #include "doctor/host_report.h"
 
@@ -32,7 +33,7 @@ inline HostReport Sick() {
 inline HostReport Healthy() {
   HostReport report = Sick();
   for (WallReport& wall : report.walls) wall.trouble.reset();
-  report.box = {true, "print(2+2)", "4", 0.125, 0.001953125, "cgroup", {}, ""};
+  report.box = {true, false, "print(2+2)", "4", 0.125, 0.001953125, "cgroup", {}, ""};
   report.strength = Strength::kFull;
   report.verdict = "glovebox serve runs here at full strength";
   return report;

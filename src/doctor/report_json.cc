@@ -66,6 +66,7 @@ json::array Packages(const std::vector<PackageReport>& packages) {
 
 json::object Box(const BoxReport& box) {
   json::object object = {{"ran", box.ran}, {"code", TextOrNull(box.code)}};
+  if (box.ran) object["allow_degraded"] = box.degraded;
   if (box.ran) {
     object["output"] = box.output;
     object["start_seconds"] = box.start_seconds;
@@ -101,6 +102,11 @@ json::object ReportJson(const HostReport& report) {
   document["landlock"] = {{"abi", report.landlock.abi}, {"lacks", Strings(report.landlock.lacks)}};
   document["cgroups"] = Cgroups(report.cgroups);
   document["limits_tier"] = TextOrNull(report.box.limits_tier);
+  if (report.no_cgroups) {
+    document["tier_a"] = {{"reason", TextOrNull(report.no_cgroups->reason)},
+                          {"cause", TextOrNull(report.no_cgroups->cause)},
+                          {"fix", report.no_cgroups->fix}};
+  }
   document["python"] = {{"path", report.python.path},
                         {"version", TextOrNull(report.python.version)},
                         {"built_for", report.python.built_for},

@@ -6,7 +6,8 @@
 
 namespace glovebox::doctor {
 
-// The report as `glovebox doctor --json` prints it; docs/doctor.md describes the shape.
+// The report as `glovebox doctor --json` prints it; docs/doctor.md describes
+// the shape.
 boost::json::object ReportJson(const HostReport& report);
 
 }  // namespace glovebox::doctor

@@ -11,7 +11,8 @@
 namespace glovebox::doctor {
 namespace {
 
-// With keys in the order of docs/doctor.md; serialised again, so that blanks do not count.
+// With keys in the order of docs/doctor.md; serialised again, so that blanks do
+// not count.
 std::string Compact(const char* text) { return boost::json::serialize(boost::json::parse(text)); }
 
 TEST(ReportJsonTest, HasTheDocumentedShape) {
@@ -48,7 +49,8 @@ TEST(ReportJsonTest, HasTheDocumentedShape) {
 TEST(ReportJsonTest, ABoxThatRanTellsItsTimes) {
   const boost::json::object document = ReportJson(Healthy());
   EXPECT_EQ(boost::json::serialize(document.at("box")), Compact(R"__({
-    "ran": true, "code": "print(2+2)", "output": "4", "start_seconds": 0.125,
+    "ran": true, "code": "print(2+2)", "allow_degraded": false, "output": "4",
+    "start_seconds": 0.125,
     "run_seconds": 0.001953125, "missing_walls": []})__"));
   EXPECT_EQ(document.at("limits_tier"), "cgroup");
   EXPECT_EQ(document.at("exit_code"), 0);

@@ -105,7 +105,8 @@ class Page {
     return "\x1b[" + std::string(colour) + "m" + text + "\x1b[0m";
   }
 
-  // One column of symbols; in words, the blank before it makes room for two letters.
+  // One column of symbols; in words, the blank before it makes room for two
+  // letters.
   std::string MarkText(Mark mark) const {
     switch (mark) {
       case Mark::kGood: return Coloured(kGreen, style_.symbols ? "\u2714" : "ok");
@@ -195,7 +196,8 @@ std::string CgroupText(const CgroupReport& cgroups) {
 std::string LimitsText(const std::string& tier) {
   if (tier == "cgroup") return "tier A: the kernel holds memory and processes, exactly";
   if (tier == "supervisor") {
-    return "tier B: rlimits, and a supervisor that holds memory to the limit + 25 %";
+    return "tier B: rlimits, and a supervisor that holds memory to the limit + "
+           "25 %";
   }
   return "unknown: no box was built";
 }
@@ -228,6 +230,12 @@ void Host(const HostReport& report, Page& page) {
   page.Row("Landlock", LandlockText(report.landlock));
   page.Row("cgroups", CgroupText(report.cgroups));
   page.Row("limits", LimitsText(report.box.limits_tier));
+  if (report.no_cgroups) {
+    page.Detail("why", report.no_cgroups->reason.empty()
+                           ? report.no_cgroups->cause
+                           : report.no_cgroups->reason + "; " + report.no_cgroups->cause);
+    page.Command("tier A", report.no_cgroups->fix);
+  }
   page.Row("Python", PythonText(report.python));
   page.Row("runtimes", RuntimesText(report.runtimes));
 }

@@ -65,25 +65,36 @@ bool InterpreterRefused(const std::optional<Outcome>& outcome) {
          });
 }
 
-}  // namespace
-
-TrialReport TryBox(const std::string& zygote_program) {
+TrialReport TryOnce(const std::string& zygote_program, bool allow_degraded) {
   TrialReport report;
   report.box.code = kSum;
   const Clock::time_point start = Clock::now();
   boost::asio::io_context context(1);
-  // Where only a degraded box can be had, that is what is tried: its outcome says what it lacks.
-  auto executor = CreateLocalExecutor(
-      context, {.zygote_program = zygote_program, .boxes_max = 1, .allow_degraded = true});
+  LocalExecutorOptions options;
+  options.zygote_program = zygote_program;
+  options.boxes_max = 1;
+  options.allow_degraded = allow_degraded;
+  auto executor = CreateLocalExecutor(context, std::move(options));
   if (!executor) {
     report.box.reason = executor.error().message();
     return report;
   }
   Describe(Run(context, **executor, kSum), report.box);
+  report.box.degraded = allow_degraded;
   report.box.start_seconds = Seconds(Clock::now() - start) - report.box.run_seconds;
-  if (report.box.ran)
+  if (report.box.ran) {
     report.interpreter_refuses = InterpreterRefused(Run(context, **executor, kAttempt));
+  }
   return report;
+}
+
+}  // namespace
+
+TrialReport TryBox(const std::string& zygote_program) {
+  TrialReport report = TryOnce(zygote_program, false);
+  if (report.box.ran) return report;
+  TrialReport weaker = TryOnce(zygote_program, true);
+  return weaker.box.ran ? weaker : report;
 }
 
 }  // namespace glovebox::doctor

@@ -12,9 +12,10 @@ struct TrialReport {
   bool interpreter_refuses = false;  // the audit hook answered, with an event
 };
 
-// Builds an executor as `serve` does, with the program `zygote_program`, runs print(2+2) in a box
-// of it and, in another, what the audit hook refuses; then takes everything down again. Blocks for
-// that long, kTrialSecondsMax at most.
+// Builds an executor as `serve` does, at full strength, else weaker if that is
+// possible, with the program `zygote_program`, runs print(2+2) in a box of it
+// and, in another, what the audit hook refuses; then takes everything down
+// again. Blocks for that long, kTrialSecondsMax at most.
 TrialReport TryBox(const std::string& zygote_program);
 
 }  // namespace glovebox::doctor

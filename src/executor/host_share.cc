@@ -30,7 +30,8 @@ std::vector<std::int32_t> UsableCpus() {
 
 Result<HostShare> HostShare::Take(const HostShareOptions& options) {
   HostShare share;
-  if (::geteuid() == 0) {
+  // The root of a rootless container has one uid to give, as a normal user has.
+  if (::geteuid() == 0 && sandbox::UidRangesAreMapped()) {
     share.uids_.emplace(TRY(sandbox::UidRange::Take(sandbox::kLockFolder)));
     TRY(sandbox::SweepDeadServers(sandbox::kLockFolder, *share.uids_));
   }

@@ -108,14 +108,17 @@ Result<std::optional<CgroupHome>> CgroupHome::Find(const std::string& parent,
     }
     return std::optional<CgroupHome>(std::move(*settled));
   }
-  const CgroupLayout layout = range != nullptr ? DetectCgroupLayout() : DelegatedCgroupLayout();
-  // Neither is promised to anybody: without it the limits are held by looking, and results say so.
-  if (layout.Find("memory") == nullptr || layout.Find("pids") == nullptr) {
-    return std::optional<CgroupHome>();
+  // Neither is promised to anybody: without them the limits are held by looking, and results say
+  // so. A service's root may write the group that it was given, and perhaps not the tree above it.
+  std::vector<CgroupLayout> layouts;
+  if (range != nullptr) layouts.push_back(DetectCgroupLayout());
+  layouts.push_back(DelegatedCgroupLayout());
+  for (const CgroupLayout& layout : layouts) {
+    if (layout.Find("memory") == nullptr || layout.Find("pids") == nullptr) continue;
+    auto settled = Settle(layout, range);
+    if (settled) return std::optional<CgroupHome>(std::move(*settled));
   }
-  auto settled = Settle(layout, range);
-  if (!settled) return std::optional<CgroupHome>();
-  return std::optional<CgroupHome>(std::move(*settled));
+  return std::optional<CgroupHome>();
 }
 
 }  // namespace glovebox::sandbox

@@ -6,9 +6,9 @@
 #include <cerrno>
 #include <utility>
 
-#include "base/file.h"
-#include "base/text.h"
+#include "sandbox/parent/host_facts.h"
 #include "sandbox/parent/probe_run.h"
+#include "sandbox/parent/refusal_cause.h"
 
 namespace glovebox::sandbox {
 namespace {
@@ -16,49 +16,11 @@ namespace {
 constexpr std::uint64_t kNamespaces =
     CLONE_NEWPID | CLONE_NEWNS | CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWUTS;
 
-struct Reason {
-  std::string cause;
-  std::string fix;
-};
-
-// For messages only: what is allowed was decided by trying it.
-bool SettingIs(const char* path, std::string_view value) {
-  return Trim(ReadFile(path).value_or("")) == value;
-}
-
-bool Filtered() {
-  const std::string status = ReadFile("/proc/self/status").value_or("");
-  return status.find("\nSeccomp:\t2") != std::string::npos;
-}
-
-Reason WhyNoUserNamespace(int sys_errno) {
-  if (SettingIs("/proc/sys/user/max_user_namespaces", "0")) {
-    return {"user.max_user_namespaces is 0", "sysctl -w user.max_user_namespaces=15000"};
-  }
-  if (SettingIs("/proc/sys/kernel/unprivileged_userns_clone", "0") && ::geteuid() != 0) {
-    return {"kernel.unprivileged_userns_clone is 0",
-            "sysctl -w kernel.unprivileged_userns_clone=1"};
-  }
-  if (SettingIs("/proc/sys/kernel/apparmor_restrict_unprivileged_userns", "1") &&
-      ::geteuid() != 0) {
-    return {"AppArmor lets only named programs use user namespaces",
-            "apparmor_parser -r /etc/apparmor.d/glovebox (docs/doctor.md)"};
-  }
-  if (sys_errno == ENOSPC) {
-    return {"the number of user namespaces has reached its limit",
-            "raise user.max_user_namespaces with sysctl"};
-  }
-  if (Filtered()) {
-    return {"a system-call filter above this process refuses them, as a container's does",
-            "give the container more (docs/containers-around.md)"};
-  }
-  return {"this kernel or a security module refuses them", "`glovebox doctor` tries each wall"};
-}
-
-Reason WhyNoNamespaces() {
-  return {Filtered() ? "root without CAP_SYS_ADMIN, or a system-call filter above this process: a "
-                       "container's root"
-                     : "root without CAP_SYS_ADMIN",
+RefusalCause WhyNotForRoot(const HostFacts& facts) {
+  return {facts.filtered
+              ? "root without CAP_SYS_ADMIN, or a system-call filter above this process: "
+                "a container's root"
+              : "root without CAP_SYS_ADMIN",
           "run as a normal user where user namespaces work, or give the container CAP_SYS_ADMIN"};
 }
 
@@ -76,17 +38,18 @@ ProbePlan HostUidPlan(uid_t uid, std::uint64_t kept) {
   return plan;
 }
 
-void Note(HostDecision& decision, std::string act, Status status, Reason reason) {
+void Note(HostDecision& decision, std::string act, Status status, RefusalCause reason) {
+  if (reason.cause.empty()) reason.cause = "this kernel or a security module refuses them";
   decision.obstacles.push_back(
       {std::move(act), std::move(status), std::move(reason.cause), std::move(reason.fix)});
 }
 
 // Root's ways, once the first has failed.
-void DecideForRoot(uid_t uid, HostDecision& decision) {
+void DecideForRoot(uid_t uid, const HostFacts& facts, HostDecision& decision) {
   decision.mode.identity = IdentitySource::kHostRange;
   Status full = ProbeWithoutUserNamespace(kNamespaces, HostUidPlan(uid, kZygoteCapabilities));
   if (full) return;
-  Note(decision, "namespaces", std::move(full), WhyNoNamespaces());
+  Note(decision, "namespaces", std::move(full), WhyNotForRoot(facts));
   decision.mode.namespaces = false;
   Status uids = ProbeWithoutUserNamespace(0, HostUidPlan(uid, kZygoteUidCapabilities));
   if (uids) return;
@@ -106,10 +69,11 @@ HostDecision DecideHostMode(const UidRange* range) {
                                         : ProbeIds{::geteuid(), ::getegid(), 1};
   Status mapped = ProbeInUserNamespace(kNamespaces, ids, MappedPlan());
   if (mapped) return decision;
-  Reason reason = WhyNoUserNamespace(mapped.error().sys_errno());
+  const HostFacts facts = ReadHostFacts();
+  RefusalCause reason = WhyNoNamespaces(mapped.error().sys_errno(), facts);
   Note(decision, "user namespaces", std::move(mapped), std::move(reason));
   if (range != nullptr) {
-    DecideForRoot(range->base(), decision);
+    DecideForRoot(range->base(), facts, decision);
   } else {
     decision.mode = {IdentitySource::kSelf, false};
   }

@@ -35,9 +35,11 @@ struct Ids {
   ProbeIds ids = {::geteuid(), ::getegid(), 1};
 };
 
+bool HasUidRanges() { return ::geteuid() == 0 && UidRangesAreMapped(); }
+
 Result<Ids> TakeIds() {
   Ids ids;
-  if (::geteuid() != 0) return ids;
+  if (!HasUidRanges()) return ids;
   ids.range.emplace(TRY(UidRange::Take(kLockFolder)));
   ids.ids = {ids.range->base(), ids.range->base(), kUidsPerRange};
   return ids;
@@ -126,7 +128,7 @@ FilterResult WatchFilter(const ProbePlan& plan, const ProbePipe& report) {
 }
 
 FilterResult TryFilter() {
-  const auto filter = ::geteuid() == 0 ? PythonFilter() : PythonFilterWithoutCgroup();
+  const auto filter = HasUidRanges() ? PythonFilter() : PythonFilterWithoutCgroup();
   const auto calls = PythonWatchedCalls();
   // One that no filter above ours refuses: its answer would come first.
   const auto refused = std::find_if(calls.begin(), calls.end(), [](const WatchedCall& call) {
@@ -211,7 +213,7 @@ std::vector<ProbeResult> ProbeHost(const std::string& zygote_program) {
       {HostProbe::kSeccomp, std::move(filter.filter)},
       {HostProbe::kCallEvents, std::move(filter.events)},
       {HostProbe::kRlimits, TryLimits()}};
-  if (::geteuid() == 0) results.push_back({HostProbe::kCgroups, TryCgroups()});
+  if (HasUidRanges()) results.push_back({HostProbe::kCgroups, TryCgroups()});
   return results;
 }
 

@@ -10,10 +10,12 @@
 #include <cstdlib>
 #include <memory>
 #include <optional>
+#include <sstream>
 #include <thread>
 #include <vector>
 
 #include "base/file.h"
+#include "base/text.h"
 
 namespace glovebox::sandbox {
 namespace {
@@ -70,6 +72,28 @@ Result<UidRange> UidRange::Take(const std::string& lock_folder) {
   }
   return Error(Errc::kLimit, "all " + std::to_string(kUidRangeCount) +
                                  " uid ranges of this host are in use by other Glovebox servers");
+}
+
+bool MapsHoldRanges(std::string_view uid_map, std::string_view gid_map) {
+  constexpr std::uint64_t kEnd =
+      std::uint64_t{kUidRangesBase} + std::uint64_t{kUidRangeCount} * kUidsPerRange;
+  const auto holds = [](std::string_view map) {
+    for (const std::string_view line : Split(map, '\n')) {
+      std::istringstream fields{std::string(line)};
+      std::uint64_t inside = 0;
+      std::uint64_t outside = 0;
+      std::uint64_t count = 0;
+      if (!(fields >> inside >> outside >> count)) continue;
+      if (inside <= kUidRangesBase && inside + count >= kEnd) return true;
+    }
+    return false;
+  };
+  return holds(uid_map) && holds(gid_map);
+}
+
+bool UidRangesAreMapped() {
+  return MapsHoldRanges(ReadFile("/proc/self/uid_map").value_or(""),
+                        ReadFile("/proc/self/gid_map").value_or(""));
 }
 
 Status KillLeftovers(const UidRange& range) {

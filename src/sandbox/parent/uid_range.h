@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "base/result.h"
 #include "base/unique_fd.h"
@@ -36,6 +37,13 @@ class UidRange {
   UniqueFd lock_;
   std::uint32_t index_;
 };
+
+// Whether the ranges exist in our user namespace: not for the root of a rootless container, who is
+// a normal user in all but name.
+bool UidRangesAreMapped();
+
+// The same for the texts of /proc/self/uid_map and gid_map.
+bool MapsHoldRanges(std::string_view uid_map, std::string_view gid_map);
 
 // Kills whatever still runs under a uid of `range`: leftovers of a server that was killed before
 // us. Bounded; a process that cannot be killed is an error naming its pid.

@@ -81,5 +81,14 @@ TEST_F(UidRangeTest, LeftoversAreKilled) {
   std::signal(SIGCHLD, SIG_DFL);
 }
 
+TEST(UidMapsTest, RangesAreMappedOnlyWhereAllUidsAre) {
+  constexpr const char* kAll = "         0          0 4294967295\n";
+  EXPECT_TRUE(MapsHoldRanges(kAll, kAll));
+  EXPECT_FALSE(MapsHoldRanges("0 0 1\n", "0 0 1\n")) << "unshare -Ur";
+  EXPECT_FALSE(MapsHoldRanges("0 1000 1\n1 100000 65536\n", kAll)) << "rootless podman";
+  EXPECT_FALSE(MapsHoldRanges(kAll, "0 0 1\n"));
+  EXPECT_FALSE(MapsHoldRanges("", ""));
+}
+
 }  // namespace
 }  // namespace glovebox::sandbox

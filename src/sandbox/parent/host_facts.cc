@@ -1,4 +1,4 @@
-#include "doctor/host_facts.h"
+#include "sandbox/parent/host_facts.h"
 
 #include <linux/capability.h>
 #include <sys/stat.h>
@@ -13,7 +13,7 @@
 #include "base/file.h"
 #include "base/text.h"
 
-namespace glovebox::doctor {
+namespace glovebox::sandbox {
 namespace {
 
 std::optional<std::string> Line(const std::string& path) {
@@ -110,4 +110,4 @@ HostFacts ReadHostFacts() {
   return facts;
 }
 
-}  // namespace glovebox::doctor
+}  // namespace glovebox::sandbox

@@ -3,7 +3,7 @@
 #include <optional>
 #include <string>
 
-namespace glovebox::doctor {
+namespace glovebox::sandbox {
 
 // What a host says of itself. Never proof that something works, only an explanation when it does
 // not.
@@ -30,4 +30,4 @@ HostFacts ReadHostFacts();
 std::string ContainerName(const std::string& self_cgroup, const std::string& container_variable,
                           bool docker_file, bool podman_file);
 
-}  // namespace glovebox::doctor
+}  // namespace glovebox::sandbox
