@@ -27,12 +27,12 @@ std::vector<std::string> ChildrenOf(const std::string& pid) {
   return children;
 }
 
-double PrivateDirtyBytes(const std::string& pid) {
-  static constexpr std::string_view kKey = "Private_Dirty:";
+// `key` of /proc/PID/smaps_rollup, such as "\nPrivate_Dirty:".
+double MemoryBytes(const std::string& pid, std::string_view key) {
   const std::string rollup = ReadFile(Process(pid) + "/smaps_rollup").value_or("");
-  const std::size_t at = rollup.find(kKey);
+  const std::size_t at = rollup.find(key);
   if (at == std::string::npos) return 0;
-  return std::strtod(rollup.c_str() + at + kKey.size(), nullptr) * 1024;
+  return std::strtod(rollup.c_str() + at + key.size(), nullptr) * 1024;
 }
 
 // Our only child is the zygote, its children are the boxes' inits, theirs the Pythons.
@@ -64,9 +64,11 @@ Result<BoxMemory> MeasureBoxMemory(const std::string& zygote, const Workload& wo
   }
   executor->Idle(1);  // what they do before they wait is over
   BoxMemory memory{.workload = &workload, .boxes = static_cast<int>(family.boxes.size())};
-  memory.zygote_bytes = PrivateDirtyBytes(family.zygote);
+  memory.zygote_bytes = MemoryBytes(family.zygote, "\nRss:");
   for (const auto& [init, python] : family.boxes) {
-    memory.private_dirty_bytes += PrivateDirtyBytes(init) + PrivateDirtyBytes(python);
+    for (const std::string& process : {init, python}) {
+      memory.private_dirty_bytes += MemoryBytes(process, "\nPrivate_Dirty:");
+    }
   }
   if (memory.boxes > 0) memory.private_dirty_bytes /= memory.boxes;
   return memory;

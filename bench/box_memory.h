@@ -12,7 +12,7 @@ struct BoxMemory {
   const Workload* workload;
   int boxes = 0;                   // that were waiting
   double private_dirty_bytes = 0;  // per box, its init and its Python together
-  double zygote_bytes = 0;         // what the zygote they are forked from holds alone
+  double zygote_bytes = 0;         // resident, of the zygote they are forked from
 };
 
 // Starts an executor with a pool and looks at its boxes in /proc. This process has no other child.

@@ -25,6 +25,7 @@ def machine():
     return {"cpu": model, "cpus": os.cpu_count(), "kernel": platform.release(),
             "python": platform.python_version(),
             "memory_mb": os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // MEGA,
+            "load": round(os.getloadavg()[1], 1),
             "date": time.strftime("%Y-%m-%d", time.gmtime())}
 
 

@@ -11,6 +11,6 @@ namespace glovebox::doctor {
 // Why a wall that was tried did not stand, and the command that raises it on
 // such a host. The error is the proof; `facts` only choose among its usual
 // causes.
-Trouble Explain(sandbox::HostProbe probe, const Error& error, const HostFacts& facts);
+Trouble Explain(sandbox::HostProbe probe, const Error& error, const sandbox::HostFacts& facts);
 
 }  // namespace glovebox::doctor

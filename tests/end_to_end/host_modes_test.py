@@ -106,6 +106,12 @@ class ANormalUserWithoutNamespaces(unittest.TestCase):
         self.assertEqual(names(result["missing_walls"]), MISSING)
         self.assertEqual(result["limits_tier"], "supervisor")
 
+    def test_the_doctor_lists_the_same(self):
+        code, out, _ = run("doctor", "--json")
+        found = json.loads(out)
+        self.assertEqual((code, found["strength"]), (1, "degraded"), found["verdict"])
+        self.assertEqual(names(found["box"]["missing_walls"]), MISSING)
+
     def test_serve_warns_once(self):
         process = start("serve", "--allow-degraded", stdin=subprocess.PIPE,
                         stdout=subprocess.PIPE, stderr=subprocess.PIPE)
@@ -201,6 +207,10 @@ class RootWithoutUserNamespaces(unittest.TestCase):
         self.assertEqual(result["stdout"],
                          "True {'0000000000000000'} True 2 /work\n", result)
         self.assertNotIn("missing_walls", result)
+
+    def test_the_doctor_says_so(self):
+        code, out, _ = run("doctor", "--json", user=0)
+        self.assertEqual((code, json.loads(out)["strength"]), (0, "full"), out)
 
     def test_the_zygote_is_not_root_and_keeps_a_named_set_of_capabilities(self):
         process = start("exec", "-c", "print(1, flush=True)\nwhile 1: pass", user=0,

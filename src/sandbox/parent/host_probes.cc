@@ -45,10 +45,18 @@ Result<Ids> TakeIds() {
   return ids;
 }
 
-// `plan` in a child of its own, in a new user namespace and the other `namespaces`.
-Status TryInNamespaces(std::uint64_t namespaces, const ProbePlan& plan) {
+// `plan` in a child of its own, in new `namespaces` the way a box has them: in a user namespace,
+// or, where root has none, by a real change of uid. The error is that of the first way.
+Status TryInNamespaces(std::uint64_t namespaces, ProbePlan plan) {
   const Ids ids = TRY(TakeIds());
-  return ProbeInUserNamespace(namespaces, ids.ids, plan);
+  Status mapped = ProbeInUserNamespace(namespaces, ids.ids, plan);
+  if (mapped || !ids.range) return mapped;
+  if (plan.act == ProbeAct::kIdentity) {
+    plan.act = ProbeAct::kHostUid;
+    plan.host_uid = ids.range->base();
+    plan.kept_capabilities = kZygoteCapabilities;
+  }
+  return ProbeWithoutUserNamespace(namespaces, plan) ? Status() : std::move(mapped);
 }
 
 Status TryPlain(const ProbePlan& plan) { return ProbeWithoutUserNamespace(0, plan); }
@@ -71,7 +79,12 @@ Status TryRoot(const std::string& zygote_program) {
   request.executable = kProgram;  // which ends at once: nobody talks to it
   request.arguments = {"glovebox-python"};
   const Result<Process> process = Spawn(request);
-  return process ? Status() : Status(process.error());
+  if (process) return {};
+  if (!ids.range) return process.error();
+  request.namespaces &= ~std::uint64_t{CLONE_NEWUSER};
+  request.host_uid = ids.range->base();
+  request.kept_capabilities = kZygoteCapabilities;
+  return Spawn(request) ? Status() : Status(process.error());
 }
 
 Status TryLandlock() {

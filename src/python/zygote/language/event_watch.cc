@@ -75,7 +75,7 @@ std::string_view Caller() { return ModuleOf(PyEval_GetGlobals()); }
 bool IsStandard(std::string_view module) {
   const std::string_view top = TopOf(module);
   const PyRef name(PyUnicode_FromStringAndSize(top.data(), static_cast<Py_ssize_t>(top.size())));
-  return name && NameTables::Get().IsModule(name.get());
+  return name && NameTables::Get().IsStandardModule(name.get());
 }
 
 // The module of the frame outside the innermost one.
@@ -86,6 +86,30 @@ std::string OuterCaller() {
   if (!outer) return {};
   const PyRef globals(PyObject_GetAttrString(outer.get(), "f_globals"));
   return std::string(ModuleOf(globals.get()));
+}
+
+// What of the libraries the program's own code called: the module of the frame next to the
+// innermost of the program's. Empty when none of its frames is on the stack.
+std::string Entry() {
+  PyFrameObject* inner = PyEval_GetFrame();
+  Py_XINCREF(inner);
+  PyRef frame(reinterpret_cast<PyObject*>(inner));
+  std::string module;
+  while (frame) {
+    const PyRef globals(PyObject_GetAttrString(frame.get(), "f_globals"));
+    if (!globals) break;
+    if (globals.get() == g_watch.user_globals) return module.empty() ? "__main__" : module;
+    module = ModuleOf(globals.get());
+    frame = PyRef(reinterpret_cast<PyObject*>(
+        PyFrame_GetBack(reinterpret_cast<PyFrameObject*>(frame.get()))));
+  }
+  PyErr_Clear();
+  return {};
+}
+
+// A library at work for itself: it is being imported, or nobody of the program called it.
+bool IsOwnBusiness(const std::string& entry) {
+  return entry.empty() || TopOf(entry) == "importlib" || entry.starts_with("_frozen_importlib");
 }
 
 // --- attributes
@@ -109,7 +133,7 @@ int WatchAttribute(PyObject* args) {
 
 // The first objection to `source`; empty when there is none or it does not parse, which the real
 // compiler will say better.
-std::string Objection(const char* source, bool imports_count) {
+std::string Objection(const char* source, bool strict) {
   PyCompilerFlags flags = {PyCF_ONLY_AST, PY_MINOR_VERSION};
   const PyRef tree(Py_CompileStringExFlags(source, "<text>", Py_file_input, &flags, 0));
   if (!tree) {
@@ -119,7 +143,10 @@ std::string Objection(const char* source, bool imports_count) {
   const Checked checked = CheckTree(tree.get(), *Refusals().policy(), TreeUse::kOnlyChecked);
   if (!checked.complete) PyErr_Clear();
   for (const wire::Finding& finding : checked.findings) {
-    if (finding.refuses_program || imports_count) return finding.what;
+    // Packages make functions from templates of their own, with namespaces and imports in them.
+    const bool of_templates =
+        finding.rule == RuleOf(RuleId::kNamespace).name || !finding.refuses_program;
+    if (strict || !of_templates) return finding.what;
   }
   return {};
 }
@@ -130,6 +157,7 @@ int WatchCompile(PyObject* args) {
   if (In(kCompilers, TopOf(caller)) || In(kCompilers, caller)) return 0;
   // ast.parse only parses; what evaluates the tree afterwards is its caller's business.
   if (caller == "ast" && IsStandard(OuterCaller())) return 0;
+  if (IsOwnBusiness(Entry())) return 0;
   PyObject* source = PyTuple_GET_SIZE(args) > 0 ? PyTuple_GET_ITEM(args, 0) : nullptr;
   const std::string text(Text(source));
   if (text.empty() || text.find('\0') != std::string::npos) return 0;
@@ -175,6 +203,9 @@ int WatchOpen(PyObject* args) {
   }
   const bool writes = (flags & (O_WRONLY | O_RDWR | O_CREAT | O_TRUNC)) != 0;
   if (PathIsFine(path, writes)) return 0;
+  // Packages have configuration and data of their own; what they may read is the kernel's business.
+  const std::string entry = Entry();
+  if (!writes && (IsOwnBusiness(entry) || (entry != "__main__" && !IsStandard(entry)))) return 0;
   RefuseNow(RuleId::kFile, "File '" + std::string(path.substr(0, 200)) + "' is not allowed",
             std::string(path));
   return -1;

@@ -2,6 +2,7 @@
 
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "python/zygote/language/guards.h"
 #include "python/zygote/language/name_tables.h"
@@ -12,7 +13,8 @@ namespace {
 
 std::unordered_map<PyObject*, PyObject*> g_view_of;  // real -> view; both live for ever
 std::unordered_map<PyObject*, PyObject*> g_real_of;
-PyObject* g_getattr_name = nullptr;
+// Granted under a name that is not their own: os.path is posixpath.
+std::unordered_set<PyObject*> g_granted;
 
 std::string Text(PyObject* text) {
   const char* utf8 = text != nullptr && PyUnicode_Check(text) ? PyUnicode_AsUTF8(text) : nullptr;
@@ -57,6 +59,7 @@ PyObject* ModuleMember(PyObject* real, PyObject* name, PyObject* value) {
   const std::string own = NameOf(value);
   const std::string dotted = NameOf(real) + "." + Text(name);
   const bool registered = PyDict_GetItemString(PyImport_GetModuleDict(), dotted.c_str()) == value;
+  if (registered && Policy().Allows(dotted)) g_granted.insert(value);
   const bool granted = Policy().Allows(own) || Policy().LeadsToAllowed(own) ||
                        (registered && (Policy().Allows(dotted) || Policy().LeadsToAllowed(dotted)));
   if (granted || !Policy().applies(RuleId::kModuleWalk)) return ViewOf(value).release();
@@ -92,7 +95,8 @@ PyRef Granted(PyObject* real, PyObject* name, PyRef value) {
     }
   }
   if (PyModule_Check(value.get())) return PyRef(ModuleMember(real, name, value.get()));
-  if (!Policy().Allows(module) && !IsMetadata(member) && Policy().applies(RuleId::kModuleWalk)) {
+  if (!Policy().Allows(module) && !g_granted.contains(real) && !IsMetadata(member) &&
+      Policy().applies(RuleId::kModuleWalk)) {
     return PyRef(RefuseNow(RuleId::kModuleWalk, "'" + module + "." + member + "' is not allowed",
                            module + "." + member, module));
   }
@@ -187,7 +191,6 @@ bool AllowsAll(const std::string& module, PyObject* names) {
 }  // namespace
 
 Status PrepareModuleViews() {
-  g_getattr_name = PyUnicode_InternFromString("__getattr__");
   g_view_of.reserve(64);
   g_real_of.reserve(64);
   return {};
@@ -230,6 +233,16 @@ PyObject* GuardedImport(PyObject* /*self*/, PyObject* arguments, PyObject* keywo
       PyUnicode_FromObject(name));  // a subclass of str may answer one thing and be another
   if (!exact) return nullptr;
   const std::string module = Text(exact.get());
+  // What C code of the runtime imports while the program's frame is the innermost, as strptime
+  // does: it takes the module from elsewhere, so the answer is nothing.
+  const bool by_runtime = level == 0 && globals != nullptr && globals == locals &&
+                          names != nullptr && PyList_CheckExact(names) &&
+                          PyList_GET_SIZE(names) == 0;
+  if (by_runtime) {
+    const PyRef imported(PyImport_ImportModuleLevelObject(exact.get(), globals, nullptr, names, 0));
+    if (!imported) return nullptr;
+    Py_RETURN_NONE;
+  }
   const bool granted = level > 0 || Policy().Allows(module) || AllowsAll(module, names);
   if (!granted && Policy().applies(RuleId::kImport)) return RefuseImport(module);
   const PyRef imported(
@@ -239,6 +252,8 @@ PyObject* GuardedImport(PyObject* /*self*/, PyObject* arguments, PyObject* keywo
     Py_XINCREF(other);
     return other;
   }
+  const bool is_leaf = names != nullptr && names != Py_None;
+  if (is_leaf && Policy().Allows(module)) g_granted.insert(imported.get());
   PyRef view = ViewOf(imported.get());
   const PyRef star(PyUnicode_FromString("*"));
   if (view && names != nullptr && PySequence_Check(names) != 0 &&

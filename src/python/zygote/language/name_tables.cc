@@ -17,16 +17,12 @@ bool AddName(PyObject* dict, const char* name, long value) {
   return key != nullptr && number && PyDict_SetItem(dict, key, number.get()) == 0;
 }
 
-// What the standard library and usual packages are called.
-bool AddModules(PyObject* dict) {
+// What the standard library is called.
+bool AddStandardModules(PyObject* dict) {
   PyObject* standard = PySys_GetObject("stdlib_module_names");
   const PyRef list(standard != nullptr ? PySequence_List(standard) : nullptr);
   for (Py_ssize_t i = 0; list && i < PyList_GET_SIZE(list.get()); ++i) {
     if (!AddName(dict, PyUnicode_AsUTF8(PyList_GET_ITEM(list.get(), i)), 1)) return false;
-  }
-  for (const char* name : {"numpy", "pandas", "scipy", "matplotlib", "seaborn", "sklearn",
-                           "statsmodels", "plotly", "sympy", "requests", "httpx"}) {
-    if (!AddName(dict, name, 1)) return false;
   }
   return static_cast<bool>(list);
 }
@@ -40,6 +36,7 @@ Status NameTables::Prepare() {
   tables->attributes_ = PyDict_New();
   tables->builtins_ = PyDict_New();
   tables->modules_ = PyDict_New();
+  tables->standard_ = PyDict_New();
   tables->lookups_ = PyDict_New();
   tables->guard_name_ = PyUnicode_InternFromString(kGuardName);
   bool made = true;
@@ -52,7 +49,14 @@ Status NameTables::Prepare() {
                            "__getattribute__"}) {
     made = made && AddName(tables->lookups_, name, 1);
   }
-  if (!made || !AddModules(tables->modules_)) {
+  made = made && AddStandardModules(tables->standard_) &&
+         PyDict_Update(tables->modules_, tables->standard_) == 0;
+  // Packages that people expect as they expect the standard library.
+  for (const char* name : {"numpy", "pandas", "scipy", "matplotlib", "seaborn", "sklearn",
+                           "statsmodels", "plotly", "sympy", "requests", "httpx"}) {
+    made = made && AddName(tables->modules_, name, 1);
+  }
+  if (!made) {
     return Error(Errc::kUnsupported, "preparing the language layer: " + TakePythonError());
   }
   g_tables = tables;

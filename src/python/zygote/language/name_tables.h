@@ -20,6 +20,7 @@ class NameTables {
   bool IsRefusedBuiltin(PyObject* name) const { return Has(builtins_, name); }
   // A top-level module that a program may mention without importing it.
   bool IsModule(PyObject* name) const { return Has(modules_, name); }
+  bool IsStandardModule(PyObject* name) const { return Has(standard_, name); }
   bool IsLookup(PyObject* name) const { return Has(lookups_, name); }
   // Sensitive as the key of a namespace: globals()["__builtins__"].
   bool IsNamespaceKey(PyObject* name) const;
@@ -31,7 +32,8 @@ class NameTables {
   PyObject* attributes_ = nullptr;  // name -> index in AttributeRules()
   PyObject* builtins_ = nullptr;
   PyObject* modules_ = nullptr;
-  PyObject* lookups_ = nullptr;  // getattr, attrgetter and their like
+  PyObject* standard_ = nullptr;  // those of the standard library
+  PyObject* lookups_ = nullptr;   // getattr, attrgetter and their like
   PyObject* guard_name_ = nullptr;
 };
 

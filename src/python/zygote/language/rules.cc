@@ -7,7 +7,8 @@ namespace {
 
 constexpr Rule kRules[] = {
     {RuleId::kImport, "import", Moment::kReached, "an import of a module the profile does not list",
-     "a profile grants modules by name", "use a listed module, or a profile that lists this one"},
+     "a profile grants modules by name",
+     "use a listed module, or the profile 'full', which has every installed one"},
     {RuleId::kModuleWalk, "module-walk", Moment::kReached,
      "a module reached through another: random._os",
      "what a module imports for itself is not what it was granted for",
