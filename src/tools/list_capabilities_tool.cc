@@ -29,7 +29,8 @@ json::object Answer(const RunLimits& limits, const policy::ProfileOffer& offer,
                       {"default_memory_limit", SizeText(choice.memory_bytes)},
                       {"max_output_size", limits.output_chars_max}};
   answer["safe_modules"] = json::array(choice.modules.begin(), choice.modules.end());
-  answer["security_features"] = WallsInWords(json::array(missing_walls.begin(), missing_walls.end()));
+  answer["security_features"] =
+      WallsInWords(json::array(missing_walls.begin(), missing_walls.end()));
   answer["default_profile"] = choice.name();
   return answer;
 }
