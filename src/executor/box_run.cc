@@ -147,11 +147,19 @@ void BoxRun::ReadGate() {
   box_->gate.async_wait(Descriptor::wait_read,
                         [self = shared_from_this()](const error_code& error) {
                           if (error || self->box_->dead() || self->delivered_) return;
-                          const ssize_t got = ReadSome(self->box_->gate);
+                          const ssize_t got = self->ReadGateBytes();
                           if (got > 0) self->TakeGateBytes(Taken(got));
                           const bool open = got > 0 || (got < 0 && errno == EAGAIN);
                           if (open && !self->delivered_) self->ReadGate();
                         });
+}
+
+// The kernel tells, once, if the request, or a part of it, was not read when the box's end closed:
+// no code of it has run, because the box reads it whole before it runs any.
+ssize_t BoxRun::ReadGateBytes() {
+  const ssize_t got = ReadSome(box_->gate);
+  if (got < 0 && errno == ECONNRESET) unread_ = true;
+  return got;
 }
 
 void BoxRun::ReadOutput(Descriptor& descriptor, OutputLimiter& limiter) {
@@ -315,12 +323,9 @@ void BoxRun::OnDeath() {
   if (delivered_) return;
   DrainNow();
   ssize_t got = 0;
-  while (!over() && (got = ReadSome(box_->gate)) > 0) TakeGateBytes(Taken(got));
+  while (!over() && (got = ReadGateBytes()) > 0) TakeGateBytes(Taken(got));
   if (over()) return;
-  // The kernel says so if the request, or a part of it, was not read when the box's end closed: no
-  // code of it has run, because the box reads it whole before it runs any.
-  const bool unread = (got < 0 && errno == ECONNRESET) || !run_frame_.empty();
-  if (unread) {
+  if (unread_ || !run_frame_.empty()) {
     delivered_ = true;
     StopClocks();
     std::exchange(handlers_, {}).unread();

@@ -78,6 +78,7 @@ class BoxRun : public std::enable_shared_from_this<BoxRun> {
   Status SetLimits();
   void SendRequest();
   void ReadGate();
+  ssize_t ReadGateBytes();
   void TakeGateBytes(std::string_view bytes);
   void ReadOutput(Descriptor& descriptor, OutputLimiter& limiter);
   void TakeOutput(OutputLimiter& limiter, std::string_view bytes);
@@ -112,6 +113,7 @@ class BoxRun : public std::enable_shared_from_this<BoxRun> {
   std::string run_frame_;  // empty once it has gone into the gate whole
   BoxReport report_;
   Clock::time_point handed_over_at_;
+  bool unread_ = false;
   bool delivered_ = false;
 };
 
