@@ -10,6 +10,7 @@
 #include "app/doctor_command.h"
 #include "app/exec_command.h"
 #include "app/serve_command.h"
+#include "app/validate_command.h"
 
 namespace {
 
@@ -30,6 +31,7 @@ int Run(int argc, char** argv) {
   int exit_code = 0;
   glovebox::AddServeCommand(app, exit_code);
   glovebox::AddExecCommand(app, exit_code);
+  glovebox::AddValidateCommand(app, exit_code);
   glovebox::AddDoctorCommand(app, exit_code);
   const auto named = [&](const CLI::App* command) { return command->get_name() == argv[1]; };
   if (argc > 1 && argv[1][0] != '-' && app.get_subcommands(named).empty()) {
