@@ -13,11 +13,13 @@ struct Workload {
   const char* name;
   const char* code;
   const char* output;
+  const char* profile;  // of `glovebox serve`, which has its modules imported
 };
 
-inline constexpr Workload kPrint = {"print", "print(2+2)", "4\n"};
+inline constexpr Workload kPrint = {"print", "print(2+2)", "4\n", "basic"};
 inline constexpr Workload kFrame = {
-    "frame", "import numpy, pandas; print(pandas.DataFrame({'a':[1,2,3]}).a.sum())", "6\n"};
+    "frame", "import numpy, pandas; print(pandas.DataFrame({'a':[1,2,3]}).a.sum())", "6\n",
+    "data_science"};
 
 // One way to run a workload, timed in turn with all the others.
 struct Row {

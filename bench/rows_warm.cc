@@ -28,7 +28,6 @@ Row Served(const std::string& name, const Workload& workload, ServedPython& serv
           .workload = &workload,
           .state = "fresh box",
           .walls = "every wall",
-          .every = &workload == &kFrame ? kSeldom : 1,
           .once = [&server, &workload] { return server.Run(workload); }};
 }
 

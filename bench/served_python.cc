@@ -25,17 +25,18 @@ namespace http = boost::beast::http;
 namespace json = boost::json;
 using boost::asio::ip::tcp;
 
+constexpr char kEnable[] = "--enable-data-science=true";
 constexpr char kRevision[] = "2026-07-28";
 constexpr std::chrono::seconds kStartPatience{20};
 
-std::string CallOf(const char* tool, const Workload& workload) {
+std::string CallOf(const char* tool, json::object arguments) {
   return json::serialize(
       json::object{{"jsonrpc", "2.0"},
                    {"id", 1},
                    {"method", "tools/call"},
                    {"params",
                     {{"name", tool},
-                     {"arguments", {{"code", workload.code}}},
+                     {"arguments", std::move(arguments)},
                      {"_meta",
                       {{"io.modelcontextprotocol/protocolVersion", kRevision},
                        {"io.modelcontextprotocol/clientCapabilities", json::object()}}}}}});
@@ -118,24 +119,25 @@ std::uint16_t FreePort() {
 
 Status ServedPython::Run(const Workload& workload) {
   constexpr const char* kTool = "execute_code";
-  return Expect(TRY(Exchange(kTool, CallOf(kTool, workload))),
-                "\"stdout\":" + json::serialize(json::string(workload.output)));
+  return Expect(
+      TRY(Exchange(kTool, CallOf(kTool, {{"code", workload.code}, {"profile", workload.profile}}))),
+      "\"stdout\":" + json::serialize(json::string(workload.output)));
 }
 
 Status ServedPython::Validate(const Workload& workload) {
   constexpr const char* kTool = "validate_code";
-  return Expect(TRY(Exchange(kTool, CallOf(kTool, workload))), "\"valid\":true");
+  return Expect(TRY(Exchange(kTool, CallOf(kTool, {{"code", workload.code}}))), "\"valid\":true");
 }
 
 Result<std::unique_ptr<ServedPython>> ServedPython::StartStdio(const std::string& glovebox) {
   return std::unique_ptr<ServedPython>(
-      new OverStdio(TRY(PipedProgram::Start({glovebox, "serve"}))));
+      new OverStdio(TRY(PipedProgram::Start({glovebox, "serve", kEnable}))));
 }
 
 Result<std::unique_ptr<ServedPython>> ServedPython::StartHttp(const std::string& glovebox) {
   const std::uint16_t port = FreePort();
   auto server = std::make_unique<OverHttp>(
-      TRY(PipedProgram::Start({glovebox, "serve", "--transport", "http", "--port",
+      TRY(PipedProgram::Start({glovebox, "serve", kEnable, "--transport", "http", "--port",
                                std::to_string(port), "--rate", "0"})),
       port);
   TRY(server->Connect());
