@@ -137,6 +137,8 @@ Status StartInterpreter(const wire::ZygoteSetup& setup) {
   TRY(Initialize());
   TRY(SetModulePaths(setup));
   g_prelude = TRY(RunPrelude(embedded::kRuntimePrelude)).release();
+  // Here, where no language layer watches what is compiled.
+  if (ValuesPrelude() == nullptr) return PythonFailed("loading the prelude's values");
   const PyRef done(
       PyObject_CallFunction(PreludeFunction("set_up"), "O", refuses ? Py_True : Py_False));
   if (!done) return PythonFailed("setting up the prelude");
