@@ -48,8 +48,13 @@ std::vector<std::string> OrdinaryDefault(const ProfileOffer& offer) {
 
 ProfileChoice Combine(const ProfileOffer& offer, const std::vector<std::string>& names) {
   ProfileChoice choice;
+  const bool layered = std::all_of(names.begin(), names.end(), [](const std::string& name) {
+    return FindProfile(name)->language_layer;
+  });
   for (const Profile& profile : Profiles()) {
-    if (!Contains(names, profile.name)) continue;
+    // What a profile adds is of use only beside ordinary Python; one without the layer has that.
+    const bool implied = layered && profile.name == "basic";
+    if (!implied && !Contains(names, profile.name)) continue;
     choice.profiles.push_back(profile.name);
     choice.language_layer = choice.language_layer && profile.language_layer;
     AddNames(profile.modules, choice.modules);

@@ -44,7 +44,8 @@ struct ProfileOffer {
   // operator.
   Status Check() const;
 
-  // `profile`: names joined by "+" or ",", empty for the default. `allowed_imports`: empty, or the
+  // `profile`: names joined by "+" or ",", empty for the default; basic comes with every other but
+  // full. `allowed_imports`: empty, or the
   // only modules the call wants; those the profile does not have are left out. kInvalidArgument is
   // a rule as in "must be <rule>"; kUnsupported is a sentence: the profile exists and cannot be
   // had.

@@ -53,6 +53,8 @@ TEST(ProfileOfferTest, SeveralAreJoinedByPlusOrComma) {
   const ProfileOffer offer = {.enabled = {"basic", "data_science", "filesystem", "full"}};
   EXPECT_EQ(offer.Choose("data_science+basic", {})->name(), "basic+data_science");
   EXPECT_EQ(offer.Choose(" basic , filesystem ", {})->name(), "basic+filesystem");
+  EXPECT_EQ(offer.Choose("data_science", {})->name(), "basic+data_science");
+  EXPECT_EQ(offer.Choose("full", {})->name(), "full");
   const auto all = offer.Choose("full+filesystem", {});
   EXPECT_FALSE(all->language_layer);
   EXPECT_TRUE(all->has("filesystem"));

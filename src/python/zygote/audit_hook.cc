@@ -58,6 +58,7 @@ struct Caller {
   int line = 0;            // of the innermost frame in the user's file; 0 when there is none
   bool importing = false;  // a module of the runtime does it while it is imported
   bool users = false;      // code that the user brought is behind it
+  bool packages = false;   // an installed package does it, on the user's behalf
 };
 
 enum class FrameKind : std::uint8_t { kRuntime, kImport, kUsers };
@@ -69,6 +70,10 @@ FrameKind KindOf(std::string_view file) {
   if (file.starts_with("<frozen ") || file.starts_with("<glovebox")) return FrameKind::kRuntime;
   if (!file.starts_with('/') || file == g_state.user_file) return FrameKind::kUsers;
   return g_state.folders.InWritable(file) ? FrameKind::kUsers : FrameKind::kRuntime;
+}
+
+bool InPackage(std::string_view file) {
+  return file.find("/dist-packages/") != file.npos || file.find("/site-packages/") != file.npos;
 }
 
 Caller FindCaller() {
@@ -83,6 +88,7 @@ Caller FindCaller() {
     const FrameKind kind = KindOf(file);
     if (kind == FrameKind::kUsers) caller.users = true;
     if (kind == FrameKind::kImport && !caller.users) caller.importing = true;
+    if (kind == FrameKind::kRuntime && !caller.users && InPackage(file)) caller.packages = true;
     found = file == g_state.user_file;
     if (found) caller.line = PyFrame_GetLineNumber(frame);
     Py_DECREF(code);
@@ -114,6 +120,8 @@ void Note(std::string_view operation, std::string target, Reaction reaction, con
   // What the runtime tries for itself while it is imported is nobody's attempt.
   const Caller caller = FindCaller();
   if (caller.importing || !caller.users) return;
+  // Nor is what a package does with its own libraries; a file it opens may be of the user's choice.
+  if (caller.packages && reaction == Reaction::kNote && operation.starts_with("ctypes.")) return;
   Record(operation, std::move(target), caller.line, reaction, rule, remedy);
 }
 
