@@ -14,6 +14,9 @@ std::string Heading(std::string_view section) {
   if (section == "profiles") return "Profiles";
   if (section == "python") return "Python";
   if (section == "limits") return "Limits of a run";
+  if (section == "pool") return "Waiting boxes";
+  if (section == "boxes") return "What boxes need of the host";
+  if (section == "audit") return "Audit log";
   if (section == "fairness") return "Fairness between clients";
   return "General";
 }

@@ -7,6 +7,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include "app/audit_log_command.h"
 #include "app/doctor_command.h"
 #include "app/exec_command.h"
 #include "app/serve_command.h"
@@ -33,6 +34,7 @@ int Run(int argc, char** argv) {
   glovebox::AddExecCommand(app, exit_code);
   glovebox::AddValidateCommand(app, exit_code);
   glovebox::AddDoctorCommand(app, exit_code);
+  glovebox::AddAuditLogCommand(app, exit_code);
   const auto named = [&](const CLI::App* command) { return command->get_name() == argv[1]; };
   if (argc > 1 && argv[1][0] != '-' && app.get_subcommands(named).empty()) {
     std::fprintf(stderr, "glovebox: there is no command '%s'; `glovebox --help` lists them\n",

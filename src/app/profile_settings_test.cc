@@ -1,5 +1,7 @@
 #include "app/profile_settings.h"
 
+#include <unistd.h>
+
 #include <filesystem>
 #include <fstream>
 
@@ -33,7 +35,9 @@ class ProfileSettingsTest : public testing::Test {
     return names;
   }
 
-  const std::string folder_ = testing::TempDir() + "profile_settings_test";
+  // Tests run side by side, in processes of their own.
+  const std::string folder_ =
+      testing::TempDir() + "profile_settings_test." + std::to_string(::getpid());
 };
 
 TEST_F(ProfileSettingsTest, EnablingAProfileOffersIt) {

@@ -5,6 +5,8 @@
 #include <utility>
 #include <vector>
 
+#include "app/audit_log.h"
+#include "app/audited_executor.h"
 #include "app/profile_settings.h"
 #include "app/zygote_path.h"
 #include "executor/local_executor.h"
@@ -78,10 +80,25 @@ std::uint32_t WarmBoxes(const Configuration& configuration) {
   return one_client && !configuration.given("warm-boxes") ? std::min(boxes, 2u) : boxes;
 }
 
+AuditLogOptions AuditOptions(const ServeSettings& settings) {
+  return {.path = settings.audit_log,
+          .with_code = settings.audit_log_code,
+          .bytes_max = settings.audit_log_bytes_max,
+          .files_kept = static_cast<std::uint32_t>(settings.audit_log_files)};
+}
+
+void WarnOfMissingWalls(const std::vector<std::string>& walls, const Log& log) {
+  if (walls.empty()) return;
+  std::string text = "boxes are degraded (allow-degraded), as every result says. Missing walls: ";
+  for (const std::string& wall : walls) text += (&wall == walls.data() ? "" : "; ") + wall;
+  log.Warn(text);
+}
+
 }  // namespace
 
 Result<std::unique_ptr<PythonService>> PythonService::Create(boost::asio::io_context& context,
-                                                             const Configuration& configuration) {
+                                                             const Configuration& configuration,
+                                                             const Log& log) {
   LocalExecutorOptions options;
   options.zygote_program = TRY(FindZygoteProgram());
   const ServeSettings& settings = configuration.settings;
@@ -96,21 +113,28 @@ Result<std::unique_ptr<PythonService>> PythonService::Create(boost::asio::io_con
   std::vector<std::string> missing;
   options.on_degraded = [&missing](const std::vector<std::string>& walls) { missing = walls; };
   auto boxes = TRY(CreateLocalExecutor(context, std::move(options)));
+  WarnOfMissingWalls(missing, log);
+  std::unique_ptr<Executor> audited;
+  if (!settings.audit_log.empty()) {
+    audited = std::make_unique<AuditedExecutor>(
+        *boxes, TRY(AuditLog::Open(AuditOptions(settings))),
+        [&log](const Error& error) { log.Error(error.message()); });
+  }
   return std::unique_ptr<PythonService>(
-      new PythonService(context, configuration, std::move(boxes), std::move(missing)));
+      new PythonService(context, configuration, std::move(boxes), std::move(audited), missing));
 }
 
 PythonService::PythonService(boost::asio::io_context& context, const Configuration& configuration,
-                             std::unique_ptr<Executor> boxes,
-                             std::vector<std::string> missing_walls)
+                             std::unique_ptr<Executor> boxes, std::unique_ptr<Executor> audited,
+                             const std::vector<std::string>& missing_walls)
     : server_(context.get_executor(), ServerOptions(configuration)),
       boxes_(std::move(boxes)),
-      executor_(*boxes_,
+      audited_(std::move(audited)),
+      executor_(audited_ ? *audited_ : *boxes_,
                 [this](const Outcome& outcome) {
                   if (on_execution) on_execution(outcome);
                 }),
-      inventory_(*boxes_),
-      missing_walls_(std::move(missing_walls)) {
+      inventory_(*boxes_) {
   const ServeSettings& settings = configuration.settings;
   const SandboxTerms terms = {LimitsOf(settings), OfferOf(configuration)};
   mcp::ToolRegistry& tools = server_.tools();
@@ -121,22 +145,13 @@ PythonService::PythonService(boost::asio::io_context& context, const Configurati
       std::make_unique<ValidateCodeTool>(executor_, terms.limits.code_chars_max,
                                          LanguagePolicyOf(terms.offer.Default(), terms.offer)));
   tools.Add(std::make_unique<SandboxInfoTool>(inventory_, terms));
-  tools.Add(std::make_unique<ListCapabilitiesTool>(terms.limits, terms.offer, missing_walls_));
+  tools.Add(std::make_unique<ListCapabilitiesTool>(terms.limits, terms.offer, missing_walls));
   tools.Add(std::make_unique<RunPythonCodeTool>(
       executor_, terms.limits, terms.offer,
       settings.return_mode == "json" ? ReturnMode::kJson : ReturnMode::kXml));
   AddSandboxInfoResource(server_.resources(), inventory_, terms);
   AddPythonPrompt(server_.prompts());
   server_.Open();
-}
-
-void PythonService::WarnOfMissingWalls(const Log& log) const {
-  if (missing_walls_.empty()) return;
-  std::string text = "boxes are degraded (allow-degraded), as every result says. Missing walls: ";
-  for (const std::string& wall : missing_walls_) {
-    text += (&wall == missing_walls_.data() ? "" : "; ") + wall;
-  }
-  log.Warn(text);
 }
 
 PythonService::~PythonService() {

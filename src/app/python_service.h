@@ -23,9 +23,12 @@ namespace glovebox {
 // Thread rule: the thread that runs the io_context. Connections must be gone before the service is.
 class PythonService {
  public:
-  // Fails when no box can be built on this host. `context` must outlive the service.
+  // Fails when no box can be built on this host, or the audit log cannot be kept; warns where boxes
+  // are weaker than promised because the operator allows it. `context` and `log` must outlive the
+  // service.
   static Result<std::unique_ptr<PythonService>> Create(boost::asio::io_context& context,
-                                                       const Configuration& configuration);
+                                                       const Configuration& configuration,
+                                                       const Log& log);
   ~PythonService();
   PythonService(const PythonService&) = delete;
   PythonService& operator=(const PythonService&) = delete;
@@ -34,22 +37,20 @@ class PythonService {
   // The boxes themselves: what runs here is not told to on_execution.
   Executor& boxes() { return *boxes_; }
 
-  // One line, where boxes are weaker than promised because the operator allows it.
-  void WarnOfMissingWalls(const Log& log) const;
-
   // Hears of every execution a client asked for. May be empty.
   std::function<void(const Outcome&)> on_execution;
 
  private:
   PythonService(boost::asio::io_context& context, const Configuration& configuration,
-                std::unique_ptr<Executor> boxes, std::vector<std::string> missing_walls);
+                std::unique_ptr<Executor> boxes, std::unique_ptr<Executor> audited,
+                const std::vector<std::string>& missing_walls);
 
   // The calls of clients live in the boxes' handlers and refer to the server: it goes last.
   mcp::Server server_;
   std::unique_ptr<Executor> boxes_;
+  std::unique_ptr<Executor> audited_;  // in front of the boxes; null without an audit log
   ObservedExecutor executor_;
   BoxInventory inventory_;
-  std::vector<std::string> missing_walls_;
 };
 
 }  // namespace glovebox

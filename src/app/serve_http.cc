@@ -154,8 +154,7 @@ Status ServeHttp(const Configuration& configuration, const Log& log) {
   AccessTokens tokens = TRY(AccessTokens::Load(settings));
   TRY(CheckListening(settings, tokens));
   boost::asio::io_context context(1);
-  auto python = TRY(PythonService::Create(context, configuration));
-  python->WarnOfMissingWalls(log);
+  auto python = TRY(PythonService::Create(context, configuration, log));
   HttpService service(context, settings, log, std::move(tokens), std::move(python));
   TRY(service.Listen());
   context.run();

@@ -51,6 +51,11 @@ struct ServeSettings {
   std::string allow_degraded;  // "false", "true"
   std::string cgroup_parent;   // may be empty
 
+  std::string audit_log;  // may be empty: none is kept
+  bool audit_log_code = false;
+  std::uint64_t audit_log_bytes_max = 0;
+  std::uint64_t audit_log_files = 0;
+
   std::uint64_t requests_per_second = 0;  // 0: no limit
   std::uint64_t burst = 0;
   std::uint64_t concurrent_max = 0;  // 0: half of boxes_max

@@ -17,8 +17,7 @@ Status ServeStdio(const Configuration& configuration, const Log& log) {
   boost::asio::io_context context(1);
   // First of all: from here on nothing can write into the protocol by accident.
   const auto transport = TRY(StdioTransport::TakeStandardStreams(context));
-  const auto service = TRY(PythonService::Create(context, configuration));
-  service->WarnOfMissingWalls(log);
+  const auto service = TRY(PythonService::Create(context, configuration, log));
   service->server().on_request = [&](std::string_view method, int code, double seconds) {
     LogRequest(log, method, code, seconds);
   };

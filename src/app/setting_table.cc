@@ -347,6 +347,42 @@ std::vector<Setting> Host() {
   };
 }
 
+std::vector<Setting> Audit() {
+  return {
+      {.name = "audit-log",
+       .variables = {"SANDBOX_AUDIT_LOG"},
+       .key = "audit.log",
+       .target = &Settings::audit_log,
+       .default_text = "",
+       .form = "the path of a file",
+       .description = "A file to which every execution adds a line: who, when, the hash of the "
+                      "code, status, limits, events; `glovebox audit-log verify` finds changes."},
+      {.name = "audit-log-code",
+       .variables = {"SANDBOX_AUDIT_LOG_CODE"},
+       .key = "audit.code",
+       .target = &Settings::audit_log_code,
+       .default_text = "false",
+       .description = "The audit log has the text of programs too, not only its hash."},
+      {.name = "audit-log-size",
+       .variables = {"SANDBOX_AUDIT_LOG_SIZE"},
+       .key = "audit.size",
+       .target = &Settings::audit_log_bytes_max,
+       .default_text = "64m",
+       .minimum = 1024,
+       .maximum = 1024 * kGiga,
+       .unit = Unit::kBytes,
+       .description = "At this size the audit log is put aside, as FILE.1, and a new one begun."},
+      {.name = "audit-log-files",
+       .variables = {"SANDBOX_AUDIT_LOG_FILES"},
+       .key = "audit.files",
+       .target = &Settings::audit_log_files,
+       .default_text = "10",
+       .minimum = 1,
+       .maximum = 10'000,
+       .description = "How many audit logs that were put aside are kept; older ones go."},
+  };
+}
+
 std::vector<Setting> Fairness() {
   return {
       {.name = "rate",
@@ -382,7 +418,7 @@ std::vector<Setting> Fairness() {
 std::vector<Setting> Concatenate() {
   std::vector<Setting> all;
   for (std::vector<Setting> part :
-       {General(), Http(), Profiles(), Packages(), Limits(), Pool(), Host(), Fairness()}) {
+       {General(), Http(), Profiles(), Packages(), Limits(), Pool(), Host(), Audit(), Fairness()}) {
     std::move(part.begin(), part.end(), std::back_inserter(all));
   }
   return all;

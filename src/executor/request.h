@@ -27,6 +27,7 @@ enum class OutputMode : std::uint8_t {
 
 // One piece of Python to run in one box.
 struct ExecutionRequest {
+  std::string caller;                  // for whom: a token's name, a peer; for logs only
   std::string kind;                    // the name of a BoxKind; empty: the first
   std::string code;                    // bytes as the caller sent them; need not be valid UTF-8
   std::string filename = "<sandbox>";  // how tracebacks call the code

@@ -130,6 +130,7 @@ void ExecuteCodeTool::Call(const json::object& arguments, mcp::ToolResponder res
   if (const auto refusal = TooLarge(code, options_.limits.code_chars_max)) {
     return responder.Reply(NotRun(*refusal));
   }
+  parsed->request.caller = responder.context().principal;
   std::make_shared<Run>(io_, std::move(parsed).value(), std::move(responder))
       ->Start(executor_, options_.task_after);
 }

@@ -223,6 +223,7 @@ RunPythonCodeTool::RunPythonCodeTool(Executor& executor, RunLimits limits,
 void RunPythonCodeTool::Call(const json::object& arguments, mcp::ToolResponder responder) {
   auto request = ReadRequest(arguments, limits_, offer_);
   if (!request) return responder.Reply(ToToolResult(request.error()));
+  request->caller = responder.context().principal;
   const auto execution = executor_.Start(
       *request, nullptr, [responder, mode = mode_, asked = *request](const Outcome& outcome) {
         responder.Reply(TextResult(RunPythonCodeAnswer(outcome, asked, mode)));

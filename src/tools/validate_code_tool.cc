@@ -78,6 +78,7 @@ void ValidateCodeTool::Call(const json::object& arguments, mcp::ToolResponder re
     return responder.Reply(ToToolResult(InvalidToJson(*code, *refusal)));
   }
   ExecutionRequest request;
+  request.caller = responder.context().principal;
   request.action = wire::RunAction::kValidate;
   request.code = *code;
   request.language = language_;

@@ -235,10 +235,11 @@ class Tools(unittest.TestCase):
     def validate(self, code):
         return self.server.call("validate_code", {"code": code})
 
-    def test_the_three_are_listed(self):
+    def test_they_are_listed(self):
         _, _, answer = self.server.ask("tools/list")
         self.assertEqual([tool["name"] for tool in answer["result"]["tools"]],
-                         ["execute_code", "validate_code", "get_sandbox_info"])
+                         ["execute_code", "validate_code", "get_sandbox_info", "list_capabilities",
+                          "run_python_code"])
 
     def test_validation_by_the_real_compiler(self):
         good = self.validate("x = 1 + 1")

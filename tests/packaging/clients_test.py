@@ -16,7 +16,8 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 INSTALLED = "/usr/local/bin/glovebox"
 TOKEN = "a-token-of-at-least-32-characters-0123456789"
 PLACEHOLDER = re.compile(r"\$\{[\w:-]+\}|\$SANDBOX_API_TOKEN|\bTOKEN\b")
-TOOLS = ["execute_code", "get_sandbox_info", "validate_code"]
+TOOLS = ["execute_code", "get_sandbox_info", "list_capabilities", "run_python_code",
+         "validate_code"]
 
 
 def read_blocks(path):
