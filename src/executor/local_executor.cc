@@ -75,7 +75,7 @@ class LocalExecutor final : public Executor {
         options_(std::move(options)),
         host_(std::move(host)),
         watcher_(std::move(watcher)),
-        slots_(host_, SlotsMax(options_)),
+        slots_(host_, SlotsKept(options_), SlotsKept(options_) + kParkedMax + kDyingMax),
         chore_timer_(context),
         idle_timer_(context),
         awake_(options_.fill_at_start) {}
@@ -143,8 +143,9 @@ class LocalExecutor final : public Executor {
   ExecutorLoad load() const override { return {runs_.size() + parked_.size(), Waiting()}; }
 
  private:
-  static std::size_t SlotsMax(const LocalExecutorOptions& options) {
-    std::size_t slots = options.boxes_max + kParkedMax + kDyingMax;
+  // What steady work needs.
+  static std::size_t SlotsKept(const LocalExecutorOptions& options) {
+    std::size_t slots = options.boxes_max;
     for (const BoxKind& kind : options.kinds) slots += 2 * std::size_t{kind.warm_boxes};
     return slots;
   }

@@ -4,10 +4,10 @@ namespace glovebox {
 
 Result<Slot*> SlotTable::Take(const sandbox::CgroupLimits& limits) {
   if (free_.empty()) {
-    const auto number = static_cast<std::uint32_t>(slots_.size() + 1);
+    const std::uint32_t number = UnusedNumber();
     auto slot = std::make_unique<Slot>(Slot{TRY(host_.MakePlace(number)), limits});
     free_.push_back(slot.get());
-    slots_.push_back(std::move(slot));
+    slots_.emplace(number, std::move(slot));
   }
   // The one that has rested longest: its last box is the most thoroughly gone.
   Slot* slot = free_.front();
@@ -18,6 +18,18 @@ Result<Slot*> SlotTable::Take(const sandbox::CgroupLimits& limits) {
   return slot;
 }
 
-void SlotTable::Return(Slot* slot) { free_.push_back(slot); }
+void SlotTable::Return(Slot* slot) {
+  if (slots_.size() > slots_kept_) {
+    slots_.erase(slot->number);
+  } else {
+    free_.push_back(slot);
+  }
+}
+
+std::uint32_t SlotTable::UnusedNumber() const {
+  std::uint32_t number = 1;
+  while (slots_.contains(number)) ++number;
+  return number;
+}
 
 }  // namespace glovebox

@@ -13,6 +13,7 @@
 #include <filesystem>
 #include <fstream>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -30,7 +31,9 @@ using Clock = std::chrono::steady_clock;
 constexpr int kWindow = 1000;           // runs whose median is compared
 constexpr double kSlowerMax = 1.10;     // the old executor against a fresh one, run by run in turn
 constexpr long kRssGrowthKbMax = 2048;  // allocator and page cache, not a leak of 20,000 runs
-constexpr long kSlotFoldersMax = 128;   // 32 slots in 4 hierarchies: boxes that died slowly once
+constexpr std::uint32_t kWarmBoxes = 4;
+constexpr std::uint32_t kBoxesMax = 4;
+constexpr std::size_t kSlotsKept = kBoxesMax + 2 * kWarmBoxes;
 constexpr int kAttempts = 3;  // to meet a moment in which the machine lets itself be measured
 
 int Runs() {
@@ -44,7 +47,8 @@ class Soaked {
   explicit Soaked(boost::asio::io_context& context) : context_(context) {
     LocalExecutorOptions options;
     options.zygote_program = GLOVEBOX_PYTHON_PROGRAM;
-    options.kinds = {{.name = "python", .warm_boxes = 4}};
+    options.kinds = {{.name = "python", .warm_boxes = kWarmBoxes}};
+    options.boxes_max = kBoxesMax;
     options.zygote_life.boxes_max = 500;  // several generations even in a short soak
     options.fill_at_start = true;
     auto made = CreateLocalExecutor(context, std::move(options));
@@ -86,7 +90,7 @@ class Soaked {
   std::unique_ptr<Executor> executor_;
 };
 
-// Without what belongs to slots, of which more are made, and kept, when boxes die slowly.
+// Without what belongs to slots, of which more are made when boxes die slowly.
 std::size_t Descriptors() {
   std::size_t count = 0;
   std::error_code error;
@@ -113,17 +117,16 @@ long Cgroups() {
   return total;
 }
 
-long CgroupFolders() {
-  long folders = 0;
+// Slots that have cgroups, in whichever hierarchies.
+std::size_t Slots() {
+  std::set<std::string> slots;
   std::error_code error;
   for (fs::recursive_directory_iterator entry("/sys/fs/cgroup", error), last;
        !error && entry != last; entry.increment(error)) {
-    if (entry->path().string().find("/glovebox-") != std::string::npos &&
-        entry->is_directory(error)) {
-      ++folders;
-    }
+    const std::string name = entry->path().filename().string();
+    if (name.rfind("box-", 0) == 0 && entry->is_directory(error)) slots.insert(name);
   }
-  return folders;
+  return slots.size();
 }
 
 struct Footprint {
@@ -131,7 +134,7 @@ struct Footprint {
   std::size_t descriptors = 0;
   std::size_t threads = 0;
   long cgroups = 0;
-  long cgroup_folders = 0;
+  std::size_t slots = 0;
   std::size_t mounts = 0;
 };
 
@@ -145,7 +148,7 @@ Footprint Look() {
   now.descriptors = Descriptors();
   now.threads = EntriesOf("/proc/self/task");
   now.cgroups = Cgroups();
-  now.cgroup_folders = CgroupFolders();
+  now.slots = Slots();
   std::ifstream mounts("/proc/self/mountinfo");
   for (std::string line; std::getline(mounts, line);) ++now.mounts;
   return now;
@@ -188,7 +191,7 @@ TEST(SoakTest, StaysFastAndFlat) {
   EXPECT_LE(after.rss_kb, before.rss_kb + kRssGrowthKbMax);
   EXPECT_EQ(after.descriptors, before.descriptors);
   EXPECT_EQ(after.threads, before.threads);
-  EXPECT_LE(after.cgroup_folders, before.cgroup_folders + kSlotFoldersMax);
+  EXPECT_LE(after.slots, kSlotsKept);
   EXPECT_EQ(after.mounts, before.mounts);
   Soaked fresh(context);
   ASSERT_TRUE(fresh.works());
