@@ -205,7 +205,7 @@ std::vector<Setting> Packages() {
        .description = "Instead of the modules of every profile but full."},
       {.name = "python-path",
        .variables = {"SANDBOX_PYTHON_PATH"},
-       .key = "python.path",
+       .key = "python.packages",
        .target = &Settings::python_path,
        .default_text = "",
        .form = "absolute paths of virtual environments or folders of packages, separated by commas",

@@ -2,11 +2,13 @@
 
 The list of settings is the program's own (--print-config), so a new one without a check here fails.
 """
+import hashlib
 import json
 import os
 import pathlib
 import re
 import signal
+import subprocess
 import sys
 import tempfile
 import time
@@ -251,6 +253,105 @@ class EverySetting(unittest.TestCase):
     def test_key_boxes(self):
         with Server(SANDBOX_MAX_BOXES="3") as server:
             self.assertEqual(server.metric("glovebox_boxes_max"), 3)
+
+    def test_key_queue(self):
+        def messages(**variables):
+            with stdio(SANDBOX_MAX_BOXES="1", **variables) as server:
+                call = {"name": "execute_code", "arguments": {"code": "sum(range(10**6))"}}
+                answers = server.ask_together("tools/call", [call] * 3)
+                return " ".join(answer["structuredContent"].get("error") or "-"
+                                for answer in answers)
+
+        self.assertEqual(messages(), "- - -")
+        self.assertIn("setting `queue`", messages(SANDBOX_MAX_QUEUE="1"))
+
+    # --- pool
+
+    def waiting_boxes(self, **variables):
+        """Of a server that nobody has asked anything: a zygote, then two processes per box."""
+        with Server(**variables) as server:
+            server.ask("tools/list")
+            time.sleep(1.5)
+            parents = {}
+            for status in pathlib.Path("/proc").glob("[0-9]*/status"):
+                try:
+                    fields = dict(line.split(":\t", 1) for line in
+                                  status.read_text().splitlines() if ":\t" in line)
+                except OSError:  # it has just ended
+                    continue
+                parents[int(fields["Pid"])] = int(fields["PPid"])
+
+            def descends(pid):
+                while pid in parents:
+                    pid = parents[pid]
+                    if pid == server.process.pid:
+                        return True
+                return False
+
+            return (sum(map(descends, parents)) - 1) // 2
+
+    def test_key_warm_boxes(self):
+        self.assertEqual(self.waiting_boxes(SANDBOX_WARM_BOXES="0"), 0)
+        self.assertEqual(self.waiting_boxes(SANDBOX_WARM_BOXES="3"), 3)
+
+    def test_key_boxes_per_interpreter(self):
+        def seeds(**variables):
+            with stdio(**variables) as server:
+                call = {"name": "execute_code", "arguments": {"code": "hash('seed')"}}
+                return {server.ask("tools/call", call)["structuredContent"]["result"]
+                        for _ in range(3)}
+
+        self.assertEqual(len(seeds()), 1)
+        self.assertEqual(len(seeds(SANDBOX_BOXES_PER_INTERPRETER="1")), 3)
+
+    # --- audit
+
+    def audit(self, folder, calls=1, **variables):
+        path = pathlib.Path(folder, "audit.jsonl")
+        with stdio(SANDBOX_AUDIT_LOG=str(path), **variables) as server:
+            for number in range(calls):
+                server.ask("tools/call", {"name": "execute_code",
+                                          "arguments": {"code": f"print({number})"}})
+        return path
+
+    def verify(self, *paths):
+        return subprocess.run([GLOVEBOX, "audit-log", "verify", *map(str, paths)],
+                              capture_output=True, text=True)
+
+    def test_key_log(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = self.audit(folder, 3)
+            lines = path.read_text().splitlines()
+            self.assertEqual([json.loads(line)["status"] for line in lines], ["completed"] * 3)
+            self.assertEqual(json.loads(lines[0])["code_sha256"],
+                             hashlib.sha256(b"print(0)").hexdigest())
+            self.assertEqual(self.verify(path).returncode, 0)
+            path.write_text("\n".join([lines[0], lines[2]]) + "\n")
+            broken = self.verify(path)
+            self.assertEqual(broken.returncode, 1)
+            self.assertIn("record 2 was removed", broken.stdout)
+            path.write_text("\n".join(lines).replace("completed", "cancelled", 1) + "\n")
+            self.assertIn("line 1: changed", self.verify(path).stdout)
+
+    def test_key_code(self):
+        with tempfile.TemporaryDirectory() as folder:
+            self.assertNotIn("code", json.loads(self.audit(folder).read_text()))
+        with tempfile.TemporaryDirectory() as folder:
+            line = json.loads(self.audit(folder, SANDBOX_AUDIT_LOG_CODE="true").read_text())
+            self.assertEqual(line["code"], "print(0)")
+
+    def test_key_size(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = self.audit(folder, 5, SANDBOX_AUDIT_LOG_SIZE="1k")
+            aside = sorted(pathlib.Path(folder).glob("audit.jsonl.*"))
+            self.assertNotEqual(aside, [])
+            self.assertEqual(self.verify(path, *aside).returncode, 0)
+
+    def test_key_files(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = self.audit(folder, 8, SANDBOX_AUDIT_LOG_SIZE="1k", SANDBOX_AUDIT_LOG_FILES="1")
+            self.assertEqual(sorted(entry.name for entry in pathlib.Path(folder).iterdir()),
+                             [path.name, path.name + ".1"])
 
     # --- boxes
 

@@ -34,14 +34,23 @@ class StdioServer:
 
     def ask(self, method, params):
         """The result; raises when the answer is an error or is none."""
-        self._last_id += 1
-        request = {"jsonrpc": "2.0", "id": self._last_id, "method": method, "params": params}
-        self._process.stdin.write(json.dumps(request) + "\n")
+        return self.ask_together(method, [params])[0]
+
+    def ask_together(self, method, all_params):
+        """The results of requests that are sent at once, in the order of the requests."""
+        first_id = self._last_id + 1
+        for params in all_params:
+            self._last_id += 1
+            request = {"jsonrpc": "2.0", "id": self._last_id, "method": method, "params": params}
+            self._process.stdin.write(json.dumps(request) + "\n")
         self._process.stdin.flush()
-        answer = json.loads(self._process.stdout.readline())
-        if answer.get("id") != self._last_id or "result" not in answer:
-            raise AssertionError(f"{method}: {answer}")
-        return answer["result"]
+        results = {}
+        for _ in all_params:
+            answer = json.loads(self._process.stdout.readline())
+            if answer.get("id", 0) < first_id or "result" not in answer:
+                raise AssertionError(f"{method}: {answer}")
+            results[answer["id"]] = answer["result"]
+        return [results[number] for number in range(first_id, self._last_id + 1)]
 
     def ask_modern(self, method, **params):
         return self.ask(method, {**params, "_meta": MODERN})

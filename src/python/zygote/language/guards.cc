@@ -164,6 +164,12 @@ PyObject* GetAttr(PyObject* /*self*/, PyObject* const* arguments, Py_ssize_t cou
                  Py_TYPE(arguments[1])->tp_name);
     return nullptr;
   }
+  // Programs write x.__class__ or type(x); a name that is put together is how escapes begin.
+  if (PyUnicode_CompareWithASCIIString(arguments[1], "__class__") == 0) {
+    return RefuseNow(RuleId::kDynamicAttribute,
+                     "Attribute '__class__' is not allowed in getattr(); write type(x)",
+                     "__class__");
+  }
   PyObject* value = Lookup(arguments[0], arguments[1]);
   if (value == nullptr && count == 3 && PyErr_ExceptionMatches(PyExc_AttributeError) != 0) {
     PyErr_Clear();
