@@ -1,5 +1,5 @@
-"""What clients of earlier Python servers rely on, by the names of those servers' own tests, and what
-a jail for Python is expected to do.
+"""What clients of earlier Python servers rely on, as those servers' own tests say it, and what a
+jail for Python is expected to do.
 """
 import os
 import pathlib
@@ -208,7 +208,8 @@ class BehaviourOfAJail(unittest.TestCase):
         self.assertRegex(ended.stderr, "Read-only file system|Permission denied")
 
     def test_write_in_the_home_area(self):
-        code = "import os; p = os.path.expanduser('~/x'); open(p, 'w').write('y'); print(open(p).read())"
+        code = ("import os\npath = os.path.expanduser('~/x')\nopen(path, 'w').write('y')\n"
+                "print(open(path).read())")
         self.assertEqual(self.run_code(code).stdout, "y\n")
 
     def test_write_past_the_quota(self):
