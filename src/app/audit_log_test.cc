@@ -82,7 +82,7 @@ TEST_F(AuditLogTest, TheTextOfProgramsIsOptional) {
   AuditLogOptions options;
   options.with_code = true;
   Write(1, options);
-  EXPECT_THAT(Lines()[0], HasSubstr(R"("code":"print(0)")"));
+  EXPECT_THAT(Lines()[0], HasSubstr(R"~("code":"print(0)")~"));
 }
 
 TEST_F(AuditLogTest, AnUntouchedLogIsWhole) {
