@@ -134,13 +134,13 @@ TEST_F(AuditLogTest, FilesPutAsideKeepTheChain) {
   AuditLogOptions options;
   options.bytes_max = 1500;
   options.files_kept = 2;
-  Write(9, options);
+  Write(12, options);
   ASSERT_TRUE(fs::exists(path_ + ".2"));
   EXPECT_FALSE(fs::exists(path_ + ".3"));
   EXPECT_LE(fs::file_size(path_ + ".1"), 2500u);
   const auto verdict = VerifyAuditLog({path_, path_ + ".1", path_ + ".2"});
   EXPECT_THAT(verdict->problems, ElementsAre());
-  EXPECT_EQ(verdict->last_sequence, 9u);
+  EXPECT_EQ(verdict->last_sequence, 12u);
   EXPECT_GT(verdict->first_sequence, 1u);  // older files are gone, by the operator's wish
   EXPECT_FALSE(VerifyAuditLog({path_, path_ + ".2"})->problems.empty());
 }
