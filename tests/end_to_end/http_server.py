@@ -30,8 +30,9 @@ class Server:
     """Up when made. `said` is its first line."""
 
     def __init__(self, *arguments, **variables):
+        port = [] if "--port" in arguments else ["--port", "0"]
         self.process = subprocess.Popen(
-            [GLOVEBOX, "serve", "--transport", "http", "--port", "0", *SOURCES, *arguments],
+            [GLOVEBOX, "serve", "--transport", "http", *port, *SOURCES, *arguments],
             stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
             env=environment(**variables))
         self.said = self.process.stderr.readline()

@@ -62,10 +62,13 @@ class EverySetting(unittest.TestCase):
         self.assertIn("serving MCP on http://", Server().said)
 
     def test_key_log_level(self):
-        ask = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "initialize",
-                          "params": INITIALIZE}) + "\n"
-        self.assertIn("initialize", run(*SOURCES, stdin=ask, SANDBOX_LOG_LEVEL="debug").stderr)
-        self.assertNotIn("initialize", run(*SOURCES, stdin=ask).stderr)
+        asked = "".join(json.dumps({"jsonrpc": "2.0", "id": number, "method": method,
+                                    "params": params}) + "\n"
+                        for number, (method, params) in enumerate(
+                            [("initialize", INITIALIZE), ("tools/list", {})], 1))
+        said = run(*SOURCES, stdin=asked, SANDBOX_LOG_LEVEL="debug").stderr
+        self.assertIn("tools/list ok", said)
+        self.assertNotIn("tools/list", run(*SOURCES, stdin=asked).stderr)
 
     # --- http
 
@@ -177,7 +180,7 @@ class EverySetting(unittest.TestCase):
         self.assertTrue(execute(code, SANDBOX_ENABLE_FILESYSTEM="true")["success"])
 
     def test_key_read_paths(self):
-        with tempfile.TemporaryDirectory() as folder:
+        with tempfile.TemporaryDirectory(dir="/var/tmp") as folder:
             os.chmod(folder, 0o755)
             pathlib.Path(folder, "note").write_text("seen")
             code = f"open({folder!r} + '/note').read()"
@@ -189,7 +192,7 @@ class EverySetting(unittest.TestCase):
             self.assertFalse(refused["success"])
 
     def test_key_write_paths(self):
-        with tempfile.TemporaryDirectory() as folder:
+        with tempfile.TemporaryDirectory(dir="/var/tmp") as folder:
             os.chmod(folder, 0o777)
             code = f"open({folder!r} + '/out', 'w').write('made')"
             answer = execute(code, SANDBOX_ENABLE_FILESYSTEM="true", SANDBOX_WRITE_PATHS=folder)
@@ -211,7 +214,7 @@ class EverySetting(unittest.TestCase):
         self.assertFalse(execute("import math", **settings)["success"])
 
     def test_key_packages(self):
-        with tempfile.TemporaryDirectory() as folder:
+        with tempfile.TemporaryDirectory(dir="/var/tmp") as folder:
             os.chmod(folder, 0o755)
             pathlib.Path(folder, "mine.py").write_text("answer = 42\n")
             pathlib.Path(folder, "evil.pth").write_text("import os; os.abort()\n")
