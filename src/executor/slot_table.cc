@@ -19,7 +19,7 @@ Result<Slot*> SlotTable::Take(const sandbox::CgroupLimits& limits) {
 }
 
 void SlotTable::Return(Slot* slot) {
-  if (slots_.size() > slots_kept_) {
+  if (slot->number > slots_kept_) {
     slots_.erase(slot->number);
   } else {
     free_.push_back(slot);

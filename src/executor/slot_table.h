@@ -21,8 +21,8 @@ struct Slot : BoxPlace {
 // Slots for boxes of every kind, made as they are needed and recycled.
 class SlotTable {
  public:
-  // At most `slots_max` at once, for boxes that take their time to die; those beyond `slots_kept`
-  // go when they are given back. `host` must outlive the table.
+  // At most `slots_max` at once, for boxes that take their time to die; those beyond the
+  // first `slots_kept` go when they are given back. `host` must outlive the table.
   SlotTable(HostShare& host, std::size_t slots_kept, std::size_t slots_max)
       : host_(host), slots_kept_(slots_kept), slots_max_(slots_max) {}
 

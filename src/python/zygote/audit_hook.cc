@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -150,9 +151,11 @@ int JudgeSocket(PyObject* args) {
   return Refuse("socket", target, kNoNetwork, kNothingAllows);
 }
 
+// Empty where it lies too deep to have a name. The bare call: libc would then look for the name
+// folder by folder.
 std::string CurrentFolder() {
   char folder[4096];
-  return ::getcwd(folder, sizeof(folder)) != nullptr ? folder : "/";
+  return ::syscall(SYS_getcwd, folder, sizeof(folder)) > 0 ? folder : "";
 }
 
 // Only noted: the kernel answers as it does to every program, and most look for files in vain.
@@ -162,7 +165,10 @@ void JudgePath(std::string_view operation, PyObject* path, bool writes) {
   const bool database = operation == "sqlite3.connect";
   if (name.empty() || (database && (name == ":memory:" || name.starts_with("file:")))) return;
   const bool absolute = name.starts_with('/');
-  if (g_state.folders.Allows(name, absolute ? "" : CurrentFolder(), writes)) return;
+  // The current folder was judged when it was entered, and what is below it with it.
+  if (!absolute && name.find("..") == name.npos) return;
+  const std::string here = absolute ? "" : CurrentFolder();
+  if ((!absolute && here.empty()) || g_state.folders.Allows(name, here, writes)) return;
   Note(operation, name, Reaction::kNote, writes ? kWritableFolders : kReadableFolders,
        writes ? kWriteRemedy : kReadRemedy);
 }
