@@ -106,10 +106,16 @@ Outcome BoxRunner::Run(sandbox::Walls walls, ExecutionRequest request,
   const int timeout_ms = static_cast<int>(request.limits.wall_ms_max) + kGraceMs;
   // Owned by the handler too: a late answer must not touch a dead stack frame.
   auto answer = std::make_shared<std::optional<Outcome>>();
-  const std::shared_ptr<Execution> execution = executor->Start(
-      std::move(request), nullptr, [answer](Outcome outcome) { *answer = std::move(outcome); });
+  const std::shared_ptr<Execution> execution = [&] {
+    const AsExecutorUser user;
+    return executor->Start(std::move(request), nullptr,
+                           [answer](Outcome outcome) { *answer = std::move(outcome); });
+  }();
   if (RunUntil([&] { return answer->has_value(); }, timeout_ms, tick)) return std::move(**answer);
-  execution->Cancel();
+  {
+    const AsExecutorUser user;
+    execution->Cancel();
+  }
   RunUntil([&] { return answer->has_value(); }, 2'000, {});
   return Broken("the executor did not answer in time");
 }
