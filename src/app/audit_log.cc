@@ -1,7 +1,6 @@
 #include "app/audit_log.h"
 
 #include <fcntl.h>
-#include <openssl/evp.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -18,6 +17,7 @@
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
 #include <boost/json/parse.hpp>
+#include <openssl/evp.h>
 
 #include "base/file.h"
 #include "base/text.h"
@@ -254,9 +254,8 @@ Result<ReadLog> ReadLogFile(const std::string& path) {
 Result<AuditVerdict> VerifyAuditLog(const std::vector<std::string>& paths) {
   std::vector<ReadLog> logs;
   for (const std::string& path : paths) logs.push_back(TRY(ReadLogFile(path)));
-  std::sort(logs.begin(), logs.end(), [](const ReadLog& a, const ReadLog& b) {
-    return a.first_sequence < b.first_sequence;
-  });
+  std::sort(logs.begin(), logs.end(),
+            [](const ReadLog& a, const ReadLog& b) { return a.first_sequence < b.first_sequence; });
   AuditVerdict verdict;
   std::string expected;  // empty before the first line
   for (const ReadLog& log : logs) {

@@ -200,10 +200,10 @@ TEST(ToolRegistryDeathTest, RefusesProgramsThatAreWrong) {
   ToolRegistry tools;
   tools.Add(Define("t"), Ignore);
   EXPECT_DEATH(tools.Add(Define("t"), Ignore), "Find");
-  EXPECT_DEATH(ToolRegistry().Add(
-                   WithSchema(R"({"properties":{"a":{"type":"number","x-mcp-header":"A"}}})"),
-                   Ignore),
-               "tool_registry.cc");
+  EXPECT_DEATH(
+      ToolRegistry().Add(WithSchema(R"({"properties":{"a":{"type":"number","x-mcp-header":"A"}}})"),
+                         Ignore),
+      "tool_registry.cc");
 }
 
 }  // namespace

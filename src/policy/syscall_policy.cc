@@ -174,8 +174,8 @@ Result<std::vector<std::string>> ReadCalls(const toml::table& entry) {
 }
 
 Result<AllowRule> ReadAllow(const toml::table& entry) {
-  if (Status keys = CheckKeys(entry, {"calls", "pretend", "when", "otherwise", "needs",
-                                      "without_namespaces", "why"});
+  if (Status keys = CheckKeys(
+          entry, {"calls", "pretend", "when", "otherwise", "needs", "without_namespaces", "why"});
       !keys) {
     return std::move(keys).error();
   }
@@ -187,8 +187,7 @@ Result<AllowRule> ReadAllow(const toml::table& entry) {
     rule.needs_cgroup = needs == "cgroup";
     rule.needs_namespaces = needs == "namespaces";
     if (!rule.needs_cgroup && !rule.needs_namespaces) {
-      return policy::InvalidPolicy(
-          "`needs` must be \"cgroup\" or \"namespaces\", or be left out");
+      return policy::InvalidPolicy("`needs` must be \"cgroup\" or \"namespaces\", or be left out");
     }
   }
   rule.pretend = TRY(ReadTests(entry, "pretend"));
