@@ -2,15 +2,13 @@
 
 import json
 import os
+import pathlib
 import subprocess
+import tomllib
 
-# The modules of the profile 'basic' as the contract lists them.
-BASIC_MODULES = """
-    math random datetime json re time calendar uuid collections itertools functools operator bisect
-    heapq copy dataclasses enum typing string textwrap unicodedata difflib decimal fractions
-    statistics cmath base64 binascii hashlib hmac secrets html html.parser xml.etree.ElementTree csv
-    configparser urllib.parse abc contextlib types
-""".split()
+# What the profile 'basic' grants.
+_PROFILE = pathlib.Path(__file__).parents[2] / "policies" / "profiles" / "basic.toml"
+BASIC_MODULES = [entry["name"] for entry in tomllib.loads(_PROFILE.read_text())["modules"]]
 
 
 def run(requests, environment=None):
