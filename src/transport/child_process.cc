@@ -18,6 +18,7 @@
 #include <utility>
 
 #include <boost/asio/buffer.hpp>
+#include <boost/asio/error.hpp>
 #include <boost/asio/posix/stream_descriptor.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/steady_timer.hpp>
@@ -248,14 +249,19 @@ class ChildProcess::Impl : public std::enable_shared_from_this<Impl> {
     return {};
   }
 
+  // Awaited first and read in the handler: what the reactor had read, with its handler still
+  // queued, would be missing when the program's end drains the pipe.
   void ReadStderr() {
-    stderr_.async_read_some(
-        boost::asio::buffer(buffer_),
-        [self = shared_from_this()](const error_code& error, std::size_t count) {
-          if (error || self->abandoned_) return;
-          self->Remember(std::string_view(self->buffer_.data(), count));
-          self->ReadStderr();
-        });
+    stderr_.async_wait(stream_descriptor::wait_read,
+                       [self = shared_from_this()](const error_code& failed) {
+                         if (failed || self->abandoned_) return;
+                         error_code error;
+                         const std::size_t count =
+                             self->stderr_.read_some(boost::asio::buffer(self->buffer_), error);
+                         if (error && error != boost::asio::error::would_block) return;
+                         self->Remember(std::string_view(self->buffer_.data(), count));
+                         self->ReadStderr();
+                       });
   }
 
   void Remember(std::string_view text) {
