@@ -59,7 +59,8 @@ class EverySetting(unittest.TestCase):
     # --- general
 
     def test_key_transport(self):
-        self.assertIn("serving MCP on http://", Server().said)
+        with Server() as server:
+            self.assertIn("serving MCP on http://", server.said)
 
     def test_key_log_level(self):
         asked = "".join(json.dumps({"jsonrpc": "2.0", "id": number, "method": method,
