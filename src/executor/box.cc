@@ -25,14 +25,14 @@ constexpr auto kBirthTimeMax = std::chrono::seconds(10);  // a thousand times wh
 }  // namespace
 
 Box::Box(asio::io_context& context, ServerEnds channels, Means means)
-    : stdin_pipe(context, channels.stdin_write.release()),
-      stdout_pipe(context, channels.stdout_read.release()),
-      stderr_pipe(context, channels.stderr_read.release()),
+    : stdin_pipe(std::move(channels.stdin_write)),
+      stdout_pipe(std::move(channels.stdout_read)),
+      stderr_pipe(std::move(channels.stderr_read)),
       gate(context, channels.gate.release()),
       oom_event(context),
       context_(context),
       means_(std::move(means)),
-      status_(context, channels.status_read.release()),
+      status_(std::move(channels.status_read)),
       pidfd_(context),
       birth_timer_(context) {}
 
@@ -61,11 +61,8 @@ void Box::OnBorn(Result<UniqueFd> pidfd) {
     if (!error && !self->dead_) self->OnDeath();
   });
   if (unwanted_) return Kill();
-  // Said now, so that it need not be said when the request comes.
   error_code ignored;
-  for (Descriptor* descriptor : {&stdin_pipe, &stdout_pipe, &stderr_pipe, &gate}) {
-    descriptor->native_non_blocking(true, ignored);
-  }
+  gate.native_non_blocking(true, ignored);  // now, so that it need not be done at hand-over
   const int oom_fd = cgroup() != nullptr ? cgroup()->oom_event_fd() : -1;
   if (oom_fd >= 0) oom_event.assign(::fcntl(oom_fd, F_DUPFD_CLOEXEC, 3));
   AwaitReady();
@@ -146,7 +143,7 @@ void Box::Kill() {
 
 void Box::ReadStatus() {
   sandbox::StatusRecord record;
-  while (::read(status_.native_handle(), &record, sizeof(record)) == sizeof(record)) {
+  while (::read(status_.get(), &record, sizeof(record)) == sizeof(record)) {
     if (record.kind == sandbox::StatusKind::kEnded) {
       ending_ = record;
     } else {
@@ -186,10 +183,8 @@ void Box::Abandon() {
 
 void Box::CloseAll() {
   error_code ignored;
-  for (Descriptor* descriptor :
-       {&stdin_pipe, &stdout_pipe, &stderr_pipe, &gate, &oom_event, &status_, &pidfd_}) {
-    descriptor->close(ignored);
-  }
+  for (Descriptor* descriptor : {&gate, &oom_event, &pidfd_}) descriptor->close(ignored);
+  for (UniqueFd* fd : {&stdin_pipe, &stdout_pipe, &stderr_pipe, &status_}) fd->reset();
 }
 
 }  // namespace glovebox

@@ -15,6 +15,7 @@
 #include <boost/asio/steady_timer.hpp>
 
 #include "base/result.h"
+#include "base/unique_fd.h"
 #include "executor/box_channels.h"
 #include "executor/slot_table.h"
 #include "sandbox/parent/call_watcher.h"
@@ -70,10 +71,11 @@ class Box : public std::enable_shared_from_this<Box> {
   // Precondition: waiting().
   void Take(std::function<void()> on_death);
 
-  // The channels and what else a request in this box works with.
-  Descriptor stdin_pipe;
-  Descriptor stdout_pipe;
-  Descriptor stderr_pipe;
+  // The channels and what else a request in this box works with. The pipes are plain descriptors:
+  // while nobody awaits them, what the box writes wakes nobody.
+  UniqueFd stdin_pipe;
+  UniqueFd stdout_pipe;
+  UniqueFd stderr_pipe;
   Descriptor gate;
   Descriptor oom_event;  // closed where the kernel does not tell
   bool dead() const { return dead_; }
@@ -105,7 +107,7 @@ class Box : public std::enable_shared_from_this<Box> {
 
   boost::asio::io_context& context_;
   Means means_;
-  Descriptor status_;
+  UniqueFd status_;
   Descriptor pidfd_;
   boost::asio::steady_timer birth_timer_;
   std::string greeting_;  // what came through the gate before it was ready

@@ -186,10 +186,11 @@ void BoxPool::Fail(const Error& error, std::size_t requests) {
   handlers_.failed(error, requests);
 }
 
+// The youngest: what it rehearsed is still in the CPU's caches.
 std::shared_ptr<Box> BoxPool::Take() {
   while (!waiting_.empty()) {
-    std::shared_ptr<Box> box = std::move(waiting_.front());
-    waiting_.pop_front();
+    std::shared_ptr<Box> box = std::move(waiting_.back());
+    waiting_.pop_back();
     if (box->waiting()) return box;
   }
   return nullptr;

@@ -23,6 +23,9 @@ namespace {
 namespace asio = boost::asio;
 using boost::system::error_code;
 
+// Most programs end sooner, and are read when they have: each wake-up for a line of output costs as
+// much as running it. A program that prints more than a pipe holds waits that long, once.
+constexpr auto kListenAfter = std::chrono::milliseconds(2);
 constexpr std::size_t kReadBytes = 64u << 10;
 // RLIMIT_DATA counts address space, not memory: room for thread stacks, which are mostly untouched.
 constexpr std::uint64_t kDataSlackBytes = 512ull << 20;
@@ -39,9 +42,7 @@ std::span<char> ReadBuffer() {
   return buffer;
 }
 
-ssize_t ReadSome(Box::Descriptor& descriptor) {
-  return ::read(descriptor.native_handle(), ReadBuffer().data(), kReadBytes);
-}
+ssize_t ReadSome(int fd) { return ::read(fd, ReadBuffer().data(), kReadBytes); }
 
 std::string_view Taken(ssize_t got) { return {ReadBuffer().data(), static_cast<std::size_t>(got)}; }
 
@@ -81,6 +82,10 @@ BoxRun::BoxRun(asio::io_context& context, std::shared_ptr<Box> box, ExecutionReq
       handlers_(std::move(handlers)),
       nonce_(RandomNumber()),
       input_(context),
+      stdin_(context),
+      stdout_(context),
+      stderr_(context),
+      listen_timer_(context),
       wall_timer_(context),
       cpu_timer_(context),
       memory_timer_(context),
@@ -96,8 +101,7 @@ Status BoxRun::Start() {
   if (box_->calls()) box_->calls()->StartClock();
   SendRequest();
   ReadGate();
-  ReadOutput(box_->stdout_pipe, stdout_limiter_);
-  ReadOutput(box_->stderr_pipe, stderr_limiter_);
+  ListenLater();
   ArmWallClock();
   ArmCpuClock();
   WatchMemory();
@@ -157,16 +161,27 @@ void BoxRun::ReadGate() {
 // The kernel tells, once, if the request, or a part of it, was not read when the box's end closed:
 // no code of it has run, because the box reads it whole before it runs any.
 ssize_t BoxRun::ReadGateBytes() {
-  const ssize_t got = ReadSome(box_->gate);
+  const ssize_t got = ReadSome(box_->gate.native_handle());
   if (got < 0 && errno == ECONNRESET) unread_ = true;
   return got;
+}
+
+void BoxRun::ListenLater() {
+  listen_timer_.expires_after(kListenAfter);
+  listen_timer_.async_wait([self = shared_from_this()](const error_code& error) {
+    if (error || self->box_->dead() || self->delivered_) return;
+    self->stdout_.assign(self->box_->stdout_pipe.get());
+    self->stderr_.assign(self->box_->stderr_pipe.get());
+    self->ReadOutput(self->stdout_, self->stdout_limiter_);
+    self->ReadOutput(self->stderr_, self->stderr_limiter_);
+  });
 }
 
 void BoxRun::ReadOutput(Descriptor& descriptor, OutputLimiter& limiter) {
   descriptor.async_wait(Descriptor::wait_read, [self = shared_from_this(), &descriptor,
                                                 &limiter](const error_code& error) {
     if (error || self->box_->dead() || self->delivered_) return;
-    const ssize_t got = ReadSome(descriptor);
+    const ssize_t got = ReadSome(descriptor.native_handle());
     if (got > 0) self->TakeOutput(limiter, Taken(got));
     const bool open = got > 0 || (got < 0 && errno == EAGAIN);
     if (open && !self->delivered_) self->ReadOutput(descriptor, limiter);
@@ -230,18 +245,16 @@ void BoxRun::ArmMeter(std::chrono::milliseconds after) {
 void BoxRun::FeedInput() {
   if (request_.stdin_fd >= 0) {
     input_.assign(::fcntl(request_.stdin_fd, F_DUPFD_CLOEXEC, 3));
+    stdin_.assign(box_->stdin_pipe.release());
     PumpInput();
     return;
   }
-  error_code ignored;
-  if (request_.stdin_text.empty()) {
-    box_->stdin_pipe.close(ignored);
-    return;
-  }
-  asio::async_write(box_->stdin_pipe, asio::buffer(request_.stdin_text),
+  if (request_.stdin_text.empty()) return box_->stdin_pipe.reset();
+  stdin_.assign(box_->stdin_pipe.release());
+  asio::async_write(stdin_, asio::buffer(request_.stdin_text),
                     [self = shared_from_this()](const error_code&, std::size_t) {
-                      error_code close_error;
-                      self->box_->stdin_pipe.close(close_error);
+                      error_code ignored;
+                      self->stdin_.close(ignored);
                     });
 }
 
@@ -255,10 +268,10 @@ void BoxRun::PumpInput() {
     bytes.resize(got > 0 ? static_cast<std::size_t>(got) : 0);
     if (got <= 0) {  // the end of the input, or the end of what we can know of it
       error_code ignored;
-      self->box_->stdin_pipe.close(ignored);
+      self->stdin_.close(ignored);
       return;
     }
-    asio::async_write(self->box_->stdin_pipe, asio::buffer(bytes),
+    asio::async_write(self->stdin_, asio::buffer(bytes),
                       [self](const error_code& write_error, std::size_t) {
                         if (!write_error) self->PumpInput();
                       });
@@ -292,10 +305,10 @@ void BoxRun::TakeGateBytes(std::string_view bytes) {
 
 // Takes what the pipes hold at this moment. Python flushed before it answered, or is dead.
 void BoxRun::DrainNow() {
-  for (auto [descriptor, limiter] : {std::pair(&box_->stdout_pipe, &stdout_limiter_),
-                                     std::pair(&box_->stderr_pipe, &stderr_limiter_)}) {
+  for (auto [fd, limiter] : {std::pair(box_->stdout_pipe.get(), &stdout_limiter_),
+                             std::pair(box_->stderr_pipe.get(), &stderr_limiter_)}) {
     ssize_t got = 0;
-    while (!limiter->flooded() && (got = ReadSome(*descriptor)) > 0) {
+    while (!limiter->flooded() && (got = ReadSome(fd)) > 0) {
       TakeOutput(*limiter, Taken(got));
     }
   }
@@ -315,7 +328,7 @@ void BoxRun::Kill(KillReason reason) {
 void BoxRun::Abandon() {
   delivered_ = true;
   handlers_ = {};
-  StopClocks();
+  StopWaiting();
 }
 
 // Whatever was said before the end still lies in the pipes.
@@ -327,7 +340,7 @@ void BoxRun::OnDeath() {
   if (over()) return;
   if (unread_ || !run_frame_.empty()) {
     delivered_ = true;
-    StopClocks();
+    StopWaiting();
     std::exchange(handlers_, {}).unread();
     return;
   }
@@ -338,17 +351,22 @@ void BoxRun::OnDeath() {
   Deliver();
 }
 
-void BoxRun::StopClocks() {
+void BoxRun::StopWaiting() {
+  listen_timer_.cancel();
   wall_timer_.cancel();
   cpu_timer_.cancel();
   memory_timer_.cancel();
   error_code ignored;
   input_.close(ignored);
+  stdin_.close(ignored);
+  for (Descriptor* borrowed : {&stdout_, &stderr_}) {
+    if (borrowed->is_open()) borrowed->release();
+  }
 }
 
 void BoxRun::Deliver() {
   if (std::exchange(delivered_, true)) return;
-  StopClocks();
+  StopWaiting();
   report_.wall_seconds = std::chrono::duration<double>(Clock::now() - handed_over_at_).count();
   if (box_->cgroup() != nullptr) report_.usage = box_->cgroup()->Usage();
   if (box_->meter()) report_.sampled_peak_bytes = box_->meter()->peak();

@@ -80,6 +80,7 @@ class BoxRun : public std::enable_shared_from_this<BoxRun> {
   void ReadGate();
   ssize_t ReadGateBytes();
   void TakeGateBytes(std::string_view bytes);
+  void ListenLater();
   void ReadOutput(Descriptor& descriptor, OutputLimiter& limiter);
   void TakeOutput(OutputLimiter& limiter, std::string_view bytes);
   void DrainNow();
@@ -93,7 +94,7 @@ class BoxRun : public std::enable_shared_from_this<BoxRun> {
   void Kill(KillReason reason);
   void OnDeath();
   void Deliver();
-  void StopClocks();
+  void StopWaiting();
   void TakeEvents(Outcome& outcome);
   bool over() const { return delivered_ || report_.killed != KillReason::kNone; }
 
@@ -104,6 +105,11 @@ class BoxRun : public std::enable_shared_from_this<BoxRun> {
   Handlers handlers_;
   std::uint64_t nonce_;
   Descriptor input_;  // the request's own stdin_fd, when it has one
+  Descriptor stdin_;  // the box's, when there is something to write
+  // The box's own pipes, from the moment when they are awaited: released, not closed.
+  Descriptor stdout_;
+  Descriptor stderr_;
+  boost::asio::steady_timer listen_timer_;
   boost::asio::steady_timer wall_timer_;
   boost::asio::steady_timer cpu_timer_;
   boost::asio::steady_timer memory_timer_;

@@ -54,6 +54,7 @@ wire::RunResult OwnFailure(const wire::RunRequest& request, const std::string& r
 
 // For the C library, and for os.environ when somebody has imported os already.
 bool SetEnvironment(const wire::RunRequest& request) {
+  if (request.environment.empty()) return true;
   PyObject* os = PyDict_GetItemString(PyImport_GetModuleDict(), "os");
   const PyRef environ(os != nullptr ? PyObject_GetAttrString(os, "environ") : nullptr);
   for (const auto& [name, value] : request.environment) {

@@ -18,7 +18,7 @@ _IS_COROUTINE = 0x80
 
 _main = sys.modules["__main__"]
 _pristine = dict(_main.__dict__)  # what __main__ holds before any user code
-_sources = {}  # file name -> (size, None, lines, name), as linecache stores it
+_sources = {}  # file name -> the code that was run under it, as it came
 
 
 # --- adjustments to modules, made when and if they are imported -----------------------------------
@@ -26,7 +26,13 @@ _sources = {}  # file name -> (size, None, lines, name), as linecache stores it
 
 def _seed_linecache(linecache):
     """Tracebacks show source lines although the source is no file."""
-    linecache.cache.update(_sources)
+    for filename, source in _sources.items():
+        try:
+            text = source.decode("utf-8-sig")
+        except UnicodeDecodeError:
+            text = source.decode("latin-1")
+        lines = [line + "\n" for line in text.replace("\r\n", "\n").split("\n")]
+        linecache.cache[filename] = (len(text), None, lines, filename)
 
 
 def _keep_tracker_in_process(resource_tracker):
@@ -212,15 +218,15 @@ def run(source, filename, argv, variables, language=None):
     namespace.update(variables)
     if not filename.startswith("<"):
         namespace["__file__"] = filename
-    known = {"__file__", *_pristine, *variables}
     _remember_source(source, filename)
     process = posix.getpid()
     ending, exit_code, value, shown, error = 0, 0, None, None, None
+    bound = []
     if language is not None:
         namespace["__builtins__"] = language[1]
         namespace["__loader__"] = namespace["__spec__"] = None
     try:
-        shown = _execute(source, filename, namespace, language, known)
+        shown = _execute(source, filename, namespace, language, bound)
         value = shown
         if value is None:
             value = _named_result(namespace)
@@ -237,7 +243,8 @@ def run(source, filename, argv, variables, language=None):
             _call_hook(exception)
         elif posix.getpid() != process:
             print(error[2], end="", file=sys.stderr)
-    names = [name for name in namespace if type(name) is str and name not in known]
+    names = [name for name in namespace if type(name) is str and name not in _pristine
+             and name not in variables and name not in bound and name != "__file__"]
     return ending, exit_code, value, shown, names, error
 
 
@@ -253,10 +260,10 @@ def validate(source, filename, argv, variables, language):
     return int(error is not None), int(error is not None), None, None, [], error
 
 
-def _execute(source, filename, namespace, language, known):
+def _execute(source, filename, namespace, language, bound):
     tree = compile(source, filename, "exec", _ONLY_AST | _ALLOW_TOP_LEVEL_AWAIT, True)
     if language is not None:
-        known.update(language[0](tree, namespace))
+        bound += language[0](tree, namespace)
     final = None
     if tree.body and isinstance(tree.body[-1], _ast.Expr):
         final = _ast.Expression(tree.body.pop().value)
@@ -329,12 +336,7 @@ def _collect():
 
 
 def _remember_source(source, filename):
-    try:
-        text = source.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        text = source.decode("latin-1")
-    lines = [line + "\n" for line in text.replace("\r\n", "\n").split("\n")]
-    _sources[filename] = (len(text), None, lines, filename)
+    _sources[filename] = source
     if "linecache" in sys.modules:
         _seed_linecache(sys.modules["linecache"])
 
