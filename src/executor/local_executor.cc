@@ -30,7 +30,7 @@ using sandbox::Wall;
 
 // Used boxes are cleared away and new ones made when no request has come or ended for so long: the
 // answer goes first, and so does a client that asks again at once.
-constexpr auto kQuiet = std::chrono::microseconds(500);
+constexpr auto kQuiet = std::chrono::milliseconds(3);
 // But not later than this, so that a client that never rests does not run out of boxes.
 constexpr std::size_t kParkedMax = 4;
 constexpr auto kIdle = std::chrono::minutes(2);  // then one waiting box of each kind is enough

@@ -54,7 +54,8 @@ sandbox::PidScope ScopeOf(const sandbox::BoxPlan& plan) {
   if (ScopeOf(plan) == sandbox::PidScope::kGroup) sandbox::LeadGroup(::getpid());
   if (!AfterFork()) FailBuild(descriptors.status_fd(), ChildStage::kFork, ECANCELED);
   // Our own program, so it needs no lock yet; and nobody answers for refused calls before the gate.
-  if (rehearse && !Rehearse()) FailBuild(descriptors.status_fd(), ChildStage::kFork, ECANCELED);
+  if (rehearse && !Rehearse(RehearsalPlace::kBox))
+    FailBuild(descriptors.status_fd(), ChildStage::kFork, ECANCELED);
   // Every descriptor we were sent lies above these: the zygote's own occupy the low numbers.
   const sandbox::DescriptorMove moves[] = {{descriptors.stdin_fd(), 0},
                                            {descriptors.stdout_fd(), 1},

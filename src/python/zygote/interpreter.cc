@@ -1,9 +1,11 @@
 #include "python/zygote/interpreter.h"
 
 #include <grp.h>
+#include <marshal.h>
 #include <netdb.h>
 #include <pwd.h>
 
+#include <span>
 #include <vector>
 
 #include "embedded/prelude.h"
@@ -73,11 +75,14 @@ Status Initialize() {
   return {};
 }
 
-// Runs a file of the prelude in a namespace of its own.
-Result<PyRef> RunPrelude(std::string_view text) {
-  const std::string source(text);
-  const PyRef code(Py_CompileString(source.c_str(), kPreludeFile, Py_file_input));
-  if (!code) return PythonFailed("compiling the prelude");
+// Runs a file of the prelude, compiled when this program was built, in a namespace of its own.
+Result<PyRef> RunPrelude(std::span<const unsigned char> bytecode) {
+  if (PyImport_GetMagicNumber() != embedded::kBytecodeMagic) {
+    return Error(Errc::kUnsupported, "glovebox-python was built with another version of Python");
+  }
+  const PyRef code(PyMarshal_ReadObjectFromString(reinterpret_cast<const char*>(bytecode.data()),
+                                                  static_cast<Py_ssize_t>(bytecode.size())));
+  if (!code) return PythonFailed("loading the prelude");
   PyRef globals(PyDict_New());
   const PyRef file(PyUnicode_FromString(kPreludeFile));
   if (!globals || !file || PyDict_SetItemString(globals.get(), "__file__", file.get()) != 0 ||
@@ -160,8 +165,7 @@ Status AfterFork() {
 
 Status FreezeHeap() {
   const PyRef gc(PyImport_ImportModule("gc"));
-  const PyRef collected(gc ? PyObject_CallMethod(gc.get(), "collect", nullptr) : nullptr);
-  const PyRef frozen(collected ? PyObject_CallMethod(gc.get(), "freeze", nullptr) : nullptr);
+  const PyRef frozen(gc ? PyObject_CallMethod(gc.get(), "freeze", nullptr) : nullptr);
   if (!frozen) return PythonFailed("freezing the heap");
   return {};
 }

@@ -20,8 +20,9 @@ Status Failed(const std::string& reason) {
 
 }  // namespace
 
-Status Rehearse() {
-  const PyRef source(PyObject_CallNoArgs(PreludeFunction("rehearsal")));
+Status Rehearse(RehearsalPlace place) {
+  PyObject* in_box = place == RehearsalPlace::kBox ? Py_True : Py_False;
+  const PyRef source(PyObject_CallOneArg(PreludeFunction("rehearsal"), in_box));
   if (!source || !PyBytes_Check(source.get())) return Failed(TakePythonError());
   wire::RunRequest request;
   request.last = false;  // the end of a program is its own: exit handlers must not run here
@@ -29,6 +30,9 @@ Status Rehearse() {
                       static_cast<std::size_t>(PyBytes_GET_SIZE(source.get())));
   request.filename = kFilename;
   request.argv = {kFilename};
+  // A superset of what a program without the layer does.
+  request.language.enabled = true;
+  request.language.modules = {"numpy", "pandas"};
   const std::optional<wire::RunRequest> received =
       wire::DecodeRunRequest(wire::EncodeRunRequest(request));
   if (!received) return Failed("a request does not survive its own encoding");

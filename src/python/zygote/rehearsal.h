@@ -1,11 +1,15 @@
 #pragma once
 
+#include <cstdint>
+
 #include "base/result.h"
 
 namespace glovebox::zygote {
 
+enum class RehearsalPlace : std::uint8_t { kZygote, kBox };
+
 // Runs a typical program by the path that a request takes, frames and streams included, and removes
 // its traces. Standard output must lead nowhere. Fails if that program does.
-Status Rehearse();
+Status Rehearse(RehearsalPlace place);
 
 }  // namespace glovebox::zygote

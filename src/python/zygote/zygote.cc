@@ -100,7 +100,7 @@ Status Warm(const wire::ZygoteSetup& setup) {
     for (int i = 0; i < kRehearsals; ++i) {
       PyOS_BeforeFork();
       TRY(AfterFork());
-      TRY(Rehearse());
+      TRY(Rehearse(RehearsalPlace::kZygote));
     }
   }
   TRY(FreezeHeap());

@@ -12,6 +12,7 @@ namespace glovebox::zygote {
 namespace {
 
 PyObject* g_builtins = nullptr;  // the guarded namespace, made in the zygote
+PyObject* g_refused = nullptr;   // by the name of a refused builtin: what stands in its place
 PyObject* g_attrgetter = nullptr;
 PyObject* g_methodcaller = nullptr;
 
@@ -285,17 +286,26 @@ Status PrepareGuards() {
     }
   }
   made = made && PyDict_SetItemString(g_builtins, "SecurityError", SecurityErrorType()) == 0;
+  g_refused = PyDict_New();
+  for (const char* name : RefusedBuiltins()) {
+    const PyRef text(PyUnicode_InternFromString(name));
+    const PyRef function(text ? PyCFunction_New(&kRefused, text.get()) : nullptr);
+    made = made && g_refused != nullptr && function &&
+           PyDict_SetItem(g_refused, text.get(), function.get()) == 0;
+  }
   if (!made) return Error(Errc::kUnsupported, "preparing the guards: " + TakePythonError());
   return {};
 }
 
-// The zygote's dictionary is this box's own copy, to be changed at will.
+// The zygote's dictionary is this box's own copy, to be changed at will, by every program anew.
 PyObject* GuardedBuiltins() {
-  for (const char* name : RefusedBuiltins()) {
-    if (Policy().Grants(name) || !Policy().applies(RuleId::kBuiltin)) continue;
-    const PyRef text(PyUnicode_FromString(name));
-    const PyRef function(text ? PyCFunction_New(&kRefused, text.get()) : nullptr);
-    if (!function || PyDict_SetItemString(g_builtins, name, function.get()) != 0) return nullptr;
+  PyObject* name = nullptr;
+  PyObject* refusal = nullptr;
+  for (Py_ssize_t at = 0; PyDict_Next(g_refused, &at, &name, &refusal) != 0;) {
+    const bool granted =
+        Policy().Grants(PyUnicode_AsUTF8(name)) || !Policy().applies(RuleId::kBuiltin);
+    PyObject* value = granted ? PyDict_GetItem(PyEval_GetBuiltins(), name) : refusal;
+    if (value != nullptr && PyDict_SetItem(g_builtins, name, value) != 0) return nullptr;
   }
   return g_builtins;
 }

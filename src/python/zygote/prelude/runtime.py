@@ -174,22 +174,35 @@ def after_fork():
 
 # --- rehearsals -----------------------------------------------------------------------------------
 
-# What typical programs do, by the module they need: run before a request comes, so that the pages
-# it touches are the box's own by then. Little, because each waiting box pays for it with memory.
-_REHEARSALS = {
+# What typical programs do, by the module they need. In a box they run before a request comes, so
+# that the pages it touches are the box's own by then: little, because each waiting box pays for it
+# with memory.
+_IN_BOXES = {
     "builtins": """
 print(2 + 2)
 """,
+}
+
+# In the zygote they run many times: what is learned there (specialised bytecode, caches) all boxes
+# share, and copy the less of.
+_IN_ZYGOTE = {
+    **_IN_BOXES,
     "numpy": """
 import numpy
 print(numpy.arange(6.0).mean())
 """,
+    "pandas": """
+import pandas
+frame = pandas.DataFrame({"a": [1, 2, 3], "b": [1.5, 2.5, 3.5], "c": ["x", "y", "x"]})
+print(frame.a.sum(), frame.describe(), frame.groupby("c").b.mean(), frame[frame.a > 1])
+""",
 }
 
 
-def rehearsal():
+def rehearsal(in_box):
     """The program that is run before a request comes."""
-    return "".join(code for name, code in _REHEARSALS.items() if name in sys.modules).encode()
+    programs = _IN_BOXES if in_box else _IN_ZYGOTE
+    return "".join(code for name, code in programs.items() if name in sys.modules).encode()
 
 
 def forget_rehearsal(filename):
