@@ -16,6 +16,7 @@
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/signal_set.hpp>
 
+#include "app/command_profile.h"
 #include "app/stdio_relay.h"
 #include "app/zygote_path.h"
 #include "base/file.h"
@@ -43,8 +44,9 @@ struct ExecOptions {
   std::optional<std::string> code;
   std::vector<std::string> arguments;
   bool json = false;
+  std::string profile = "full";
   double timeout_seconds = 30;
-  std::string memory = "128m";
+  std::optional<std::string> memory;  // none: the profile's
   bool allow_degraded = false;
   std::string cgroup_parent;
 };
@@ -94,7 +96,11 @@ Result<ExecutionRequest> MakeRequest(const ExecOptions& options) {
   }
   request.limits.wall_ms_max =
       static_cast<std::uint32_t>(std::ceil(options.timeout_seconds * 1000));
-  Result<std::uint64_t> memory = ParseSize(options.memory);
+  CommandProfile profile = TRY(ChooseCommandProfile(options.profile));
+  request.language = std::move(profile.language);
+  request.limits.memory_bytes_max = profile.choice.memory_bytes;
+  if (!options.memory) return request;
+  Result<std::uint64_t> memory = ParseSize(*options.memory);
   if (!memory) return Error(Errc::kInvalidArgument, "--memory takes " + memory.error().message());
   if (*memory < (4u << 20)) {
     return Error(Errc::kInvalidArgument, "--memory: a box needs at least 4m");
@@ -206,8 +212,12 @@ void AddExecCommand(CLI::App& root, int& exit_code) {
   command->add_flag("--json", options->json, "Print one JSON document instead of the output");
   command->add_option("--timeout", options->timeout_seconds, "Seconds of wall time")
       ->capture_default_str();
-  command->add_option("--memory", options->memory, "Memory limit, as in 64m or 1g")
+  command
+      ->add_option("--profile", options->profile,
+                   "Which Python is allowed, such as basic or basic+data_science")
       ->capture_default_str();
+  command->add_option("--memory", options->memory,
+                      "Memory limit, as in 64m or 1g; without it, the profile's");
   command
       ->add_flag(
           "--allow-degraded", options->allow_degraded,

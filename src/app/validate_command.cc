@@ -14,13 +14,12 @@
 #include <CLI/CLI.hpp>
 #include <boost/asio/io_context.hpp>
 
+#include "app/command_profile.h"
 #include "app/zygote_path.h"
 #include "base/file.h"
 #include "base/result.h"
 #include "executor/local_executor.h"
 #include "mcp/json_writer.h"
-#include "policy/profile_offer.h"
-#include "tools/language_policy.h"
 #include "tools/validation_json.h"
 
 namespace glovebox {
@@ -105,19 +104,6 @@ void Show(const std::string& name, const std::string& code, const Outcome& outco
   }
 }
 
-// Every profile may be checked against; whether a server offers it is the server's business.
-Result<wire::LanguagePolicy> PolicyOf(const ValidateOptions& options) {
-  policy::ProfileOffer offer;
-  for (const policy::Profile& profile : policy::Profiles()) offer.enabled.push_back(profile.name);
-  Result<policy::ProfileChoice> choice = offer.Choose(options.profile, {});
-  if (!choice) {
-    return Error(Errc::kInvalidArgument, "--profile must be " + choice.error().message());
-  }
-  choice->modules.insert(choice->modules.end(), options.allowed_imports.begin(),
-                         options.allowed_imports.end());
-  return LanguagePolicyOf(*choice, offer);
-}
-
 Result<Outcome> Validate(ExecutionRequest request) {
   boost::asio::io_context context{1};
   LocalExecutorOptions options;
@@ -137,12 +123,14 @@ Result<Outcome> Validate(ExecutionRequest request) {
 int RunValidate(const ValidateOptions& options) {
   const Result<std::string> code = ReadCode(options);
   if (!code) return Complain(kExitUsage, code.error().message());
-  Result<wire::LanguagePolicy> policy = PolicyOf(options);
-  if (!policy) return Complain(kExitUsage, policy.error().message());
+  Result<CommandProfile> profile = ChooseCommandProfile(options.profile);
+  if (!profile) return Complain(kExitUsage, profile.error().message());
   ExecutionRequest request;
   request.action = wire::RunAction::kValidate;
   request.code = *code;
-  request.language = std::move(*policy);
+  request.language = std::move(profile->language);
+  request.language.modules.insert(request.language.modules.end(), options.allowed_imports.begin(),
+                                  options.allowed_imports.end());
   const Result<Outcome> outcome = Validate(std::move(request));
   if (!outcome) return Complain(kExitOurFailure, outcome.error().message());
   if (options.json) {

@@ -14,6 +14,7 @@
 #include "executor/request.h"
 #include "mcp/json_writer.h"
 #include "policy/profile.h"
+#include "python/wire/language.h"
 #include "tools/arguments.h"
 #include "tools/schema.h"
 #include "tools/tool_result.h"
@@ -59,7 +60,8 @@ json::object OutputProperties() {
                "Modules that a call without `profile` can import, by kind: safe_stdlib, "
                "data_science, network, filesystem, other. A module brings its submodules.");
   all["total_allowed_modules"] = Property("integer", "How many these are.");
-  all["safe_builtins"] = ListProperty("string", "Built-in names of the interpreter.");
+  all["safe_builtins"] =
+      ListProperty("string", "Built-in names that a call without `profile` may use.");
   all["import_policy"] = Property("string", "What may be imported, in words.");
   all["python_version"] = Property("string", "As in 3.11.2.");
   all["python_implementation"] = Property("string", "As in CPython.");
@@ -170,6 +172,19 @@ json::array WallsInWords(const json::array& missing) {
   return walls;
 }
 
+// Those of the interpreter that a program of this choice may use.
+json::array SafeBuiltins(const json::object& inventory, const policy::ProfileChoice& choice) {
+  json::array safe;
+  for (const json::value& name : inventory.at("builtins").as_array()) {
+    const auto is_it = [&](std::string_view other) { return name.as_string() == other; };
+    const bool refused = choice.language_layer &&
+                         std::ranges::any_of(wire::kRefusedBuiltins, is_it) &&
+                         std::ranges::none_of(choice.builtins, is_it);
+    if (!refused) safe.push_back(name);
+  }
+  return safe;
+}
+
 json::object SandboxInfo(const json::object& inventory, const SandboxTerms& terms) {
   const RunLimits& limits = terms.limits;
   const policy::ProfileChoice choice = terms.offer.Default();
@@ -196,7 +211,7 @@ json::object SandboxInfo(const json::object& inventory, const SandboxTerms& term
   document["allowed_imports"] = imports;
   document["total_allowed_modules"] =
       choice.language_layer ? json::value(count) : inventory.at("importable_count");
-  document["safe_builtins"] = inventory.at("builtins");
+  document["safe_builtins"] = SafeBuiltins(inventory, choice);
   document["import_policy"] = choice.language_layer ? "the listed modules and their submodules"
                                                     : "every installed module can be imported";
   for (const char* key : {"python_version", "python_implementation", "packages"}) {

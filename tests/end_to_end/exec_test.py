@@ -43,6 +43,17 @@ class ExitCodes(unittest.TestCase):
             self.assertEqual(ended.returncode, 2, arguments)
             self.assertTrue(ended.stderr, arguments)
 
+    def test_profile(self):
+        self.check(0, "import math; print(math.pi)", "--profile", "basic")
+        refused = run("--profile", "basic", "-c", "import os")
+        self.assertEqual(refused.returncode, 126)
+        self.assertIn("Import 'os' is not allowed", refused.stderr)
+        self.check(0, "import os", "--profile", "full")
+        for name in ("nonsense", "full+basic"):
+            ended = run("--profile", name, "-c", "1")
+            self.assertEqual(ended.returncode, 2, name)
+            self.assertIn("--profile must be", ended.stderr)
+
     def test_violated(self):
         # The first call of the x32 table.
         self.check(126, "import ctypes; ctypes.CDLL(None).syscall(0x40000000 + 39)")

@@ -17,6 +17,9 @@ inline constexpr std::size_t kFindingBytesMax = 1u << 10;
 inline constexpr std::size_t kSourceLineBytesMax = 4u << 10;
 inline constexpr std::uint32_t kPolicyWordsMax = 10'000;
 
+// The builtins that the layer refuses, and LanguagePolicy::builtins may grant.
+inline constexpr const char* kRefusedBuiltins[] = {"eval", "exec", "compile", "open", "breakpoint"};
+
 enum class RunAction : std::uint8_t {
   kRun,       // check, then run
   kValidate,  // check and analyse; nothing is run
@@ -27,7 +30,7 @@ struct LanguagePolicy {
   bool enabled = false;
   std::string profile;                 // how remedies call it: "basic"
   std::vector<std::string> modules;    // dotted names; each brings its submodules
-  std::vector<std::string> builtins;   // granted although the rules refuse them: "open", "eval"
+  std::vector<std::string> builtins;   // granted, of kRefusedBuiltins
   std::vector<std::string> rules_off;  // ids of rules that do not apply
   // What would allow a module that is not in `modules`: {"requests", "profile 'network'"}.
   std::vector<std::pair<std::string, std::string>> remedies;

@@ -287,7 +287,7 @@ Status PrepareGuards() {
   }
   made = made && PyDict_SetItemString(g_builtins, "SecurityError", SecurityErrorType()) == 0;
   g_refused = PyDict_New();
-  for (const char* name : RefusedBuiltins()) {
+  for (const char* name : wire::kRefusedBuiltins) {
     const PyRef text(PyUnicode_InternFromString(name));
     const PyRef function(text ? PyCFunction_New(&kRefused, text.get()) : nullptr);
     made = made && g_refused != nullptr && function &&

@@ -44,7 +44,8 @@ Status NameTables::Prepare() {
   for (const AttributeRule& rule : AttributeRules()) {
     made = made && AddName(tables->attributes_, rule.name, index++);
   }
-  for (const char* name : RefusedBuiltins()) made = made && AddName(tables->builtins_, name, 1);
+  for (const char* name : wire::kRefusedBuiltins)
+    made = made && AddName(tables->builtins_, name, 1);
   for (const char* name : {"getattr", "setattr", "delattr", "hasattr", "attrgetter", "methodcaller",
                            "__getattribute__"}) {
     made = made && AddName(tables->lookups_, name, 1);

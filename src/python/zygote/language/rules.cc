@@ -112,8 +112,6 @@ constexpr AttributeRule kAttributes[] = {
     Guard("format_map", RuleId::kFormat),
 };
 
-constexpr const char* kBuiltins[] = {"eval", "exec", "compile", "open", "breakpoint"};
-
 constexpr MemberRule kMembers[] = {
     {"types", "CodeType", RuleId::kPrivateMember},
     {"inspect", "currentframe", RuleId::kFrame},
@@ -147,7 +145,6 @@ std::optional<RuleId> RuleByName(std::string_view name) {
 }
 
 std::span<const AttributeRule> AttributeRules() { return kAttributes; }
-std::span<const char* const> RefusedBuiltins() { return kBuiltins; }
 std::span<const MemberRule> MemberRules() { return kMembers; }
 std::span<const EffectRule> EffectRules() { return kEffects; }
 

@@ -63,9 +63,6 @@ struct AttributeRule {
 };
 std::span<const AttributeRule> AttributeRules();
 
-// Builtins that are refused unless the policy grants them by name.
-std::span<const char* const> RefusedBuiltins();
-
 // Members of library modules that are not what the module was granted for.
 struct MemberRule {
   const char* module;

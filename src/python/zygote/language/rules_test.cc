@@ -65,7 +65,7 @@ TEST(RulesTest, TheDocumentHasEveryNameThatIsRefused) {
   for (const AttributeRule& rule : AttributeRules()) {
     EXPECT_THAT(document, HasSubstr("`" + std::string(rule.name) + "`"));
   }
-  for (const char* name : RefusedBuiltins()) {
+  for (const char* name : wire::kRefusedBuiltins) {
     EXPECT_THAT(document, HasSubstr("`" + std::string(name) + "`"));
   }
 }
