@@ -47,7 +47,7 @@ class ExitCodes(unittest.TestCase):
         self.check(0, "import math; print(math.pi)", "--profile", "basic")
         refused = run("--profile", "basic", "-c", "import os")
         self.assertEqual(refused.returncode, 126)
-        self.assertIn("Import 'os' is not allowed", refused.stderr)
+        self.assertIn("Import of 'os' is not allowed", refused.stderr)
         self.check(0, "import os", "--profile", "full")
         for name in ("nonsense", "full+basic"):
             ended = run("--profile", name, "-c", "1")

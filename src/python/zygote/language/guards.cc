@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string>
 
+#include "python/wire/language.h"
 #include "python/zygote/language/format_text.h"
 #include "python/zygote/language/module_view.h"
 #include "python/zygote/language/name_tables.h"

@@ -2,6 +2,9 @@
 
 #include <string>
 
+#include "python/wire/language.h"
+#include "python/zygote/language/rules.h"
+
 namespace glovebox::zygote {
 namespace {
 

@@ -8,6 +8,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "python/wire/language.h"
+
 namespace glovebox::zygote {
 namespace {
 
