@@ -49,7 +49,7 @@ class ExitCodes(unittest.TestCase):
         self.assertEqual(refused.returncode, 126)
         self.assertIn("Import of 'os' is not allowed", refused.stderr)
         self.check(0, "import os", "--profile", "full")
-        for name in ("nonsense", "full+basic"):
+        for name in ("nonsense", "basic+nonsense"):
             ended = run("--profile", name, "-c", "1")
             self.assertEqual(ended.returncode, 2, name)
             self.assertIn("--profile must be", ended.stderr)
