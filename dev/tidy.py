@@ -39,7 +39,7 @@ LAYERS = {
     "doctor": {"base", "policy", "transport", "executor", "sandbox/compile", "sandbox/parent",
                "sandbox/plan"},
     "audit": {"base", "event", "policy", "transport", "mcp", "executor", "container",
-              "sandbox/parent"},
+              "python/wire", "sandbox/parent", "sandbox/plan"},
     "base": set(),
 }
 LAYERS["app"] = set(LAYERS)  # main() and one file per subcommand: wires everything together

@@ -7,11 +7,13 @@
 
 #include <CLI/CLI.hpp>
 
+#include "app/audit_command.h"
 #include "app/audit_log_command.h"
 #include "app/doctor_command.h"
 #include "app/exec_command.h"
 #include "app/serve_command.h"
 #include "app/validate_command.h"
+#include "audit/victim.h"
 
 namespace {
 
@@ -34,6 +36,7 @@ int Run(int argc, char** argv) {
   glovebox::AddExecCommand(app, exit_code);
   glovebox::AddValidateCommand(app, exit_code);
   glovebox::AddDoctorCommand(app, exit_code);
+  glovebox::AddAuditCommand(app, exit_code);
   glovebox::AddAuditLogCommand(app, exit_code);
   const auto named = [&](const CLI::App* command) { return command->get_name() == argv[1]; };
   if (argc > 1 && argv[1][0] != '-' && app.get_subcommands(named).empty()) {
@@ -53,6 +56,8 @@ int Run(int argc, char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  // A process for probes of the audit to aim at: it sleeps.
+  if (glovebox::audit::IsVictim(argc, argv)) return glovebox::audit::VictimMain(argv);
   FillStandardDescriptors();
   try {
     return Run(argc, argv);

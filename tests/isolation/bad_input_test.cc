@@ -1,7 +1,7 @@
 // Input that is no good Python, or hardly: a clear outcome each time, never a crash.
+#include "audit/witness.h"
 #include "bystander.h"
 #include "isolation_fixture.h"
-#include "witness.h"
 
 namespace glovebox::isolation {
 namespace {

@@ -4,9 +4,9 @@
 
 #include <cstdlib>
 
+#include "audit/witness.h"
 #include "isolation_fixture.h"
 #include "leftover.h"
-#include "witness.h"
 
 namespace glovebox::isolation {
 namespace {

@@ -9,7 +9,8 @@
 #include <thread>
 #include <utility>
 
-#include "cage.h"
+#include "audit/box_target.h"
+#include "audit/cage.h"
 #include "executor/local_executor.h"
 
 namespace glovebox::isolation {
@@ -41,6 +42,10 @@ class AsExecutorUser {
  private:
   const std::optional<uid_t> user_;
 };
+
+std::string Shortened(const std::string& text) {
+  return text.size() <= 300 ? text : text.substr(0, 300) + "...";
+}
 
 Outcome Broken(const std::string& why) {
   Outcome outcome;
@@ -143,9 +148,25 @@ std::string ZygoteProgram() {
   return path == nullptr ? GLOVEBOX_PYTHON_DEFAULT : path;
 }
 
-std::string PayloadCode(const std::string& name) {
-  const std::string folder = GLOVEBOX_PAYLOADS;
-  return ReadFile(folder + "/prelude.py") + ReadFile(folder + "/" + name + ".py");
+bool AppearsIn(const Outcome& outcome, const std::string& text) {
+  return EverythingIn(outcome).find(text) != std::string::npos;
+}
+
+std::string Summary(const Outcome& outcome) {
+  std::string text = std::string(StatusName(outcome.status));
+  if (outcome.exit_code) text += ", exit " + std::to_string(*outcome.exit_code);
+  if (outcome.signal) text += ", signal " + std::to_string(*outcome.signal);
+  text += ", " + std::to_string(outcome.wall_seconds) + " s";
+  for (const std::string& limit : outcome.limits_hit) text += ", limit " + limit;
+  if (!outcome.message.empty()) text += ", message: " + Shortened(outcome.message);
+  if (outcome.error) text += ", " + outcome.error->type + ": " + Shortened(outcome.error->message);
+  if (!outcome.stdout_stream.text.empty()) {
+    text += "\n  stdout: " + Shortened(outcome.stdout_stream.text);
+  }
+  if (!outcome.stderr_stream.text.empty()) {
+    text += "\n  stderr: " + Shortened(outcome.stderr_stream.text);
+  }
+  return text;
 }
 
 }  // namespace glovebox::isolation

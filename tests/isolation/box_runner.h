@@ -11,10 +11,16 @@
 
 #include <boost/asio/io_context.hpp>
 
+#include "audit/wall_seam.h"
 #include "executor/executor.h"
 #include "sandbox/plan/walls.h"
 
+namespace glovebox::audit {}
+
 namespace glovebox::isolation {
+
+// The host's side, its witnesses and the programs themselves are the audit's.
+using namespace audit;  // NOLINT(google-build-using-namespace)
 
 // Runs requests in boxes, one executor per set of walls, all on the caller's thread.
 class BoxRunner {
@@ -62,7 +68,10 @@ bool WithoutUserNamespaces();
 // Where glovebox-python is: $GLOVEBOX_PYTHON, set by ctest.
 std::string ZygoteProgram();
 
-// Payload `name` with the shared prelude in front; the prelude alone when there is no such payload.
-std::string PayloadCode(const std::string& name);
+// Whether `text` is anywhere in what came out of the box.
+bool AppearsIn(const Outcome& outcome, const std::string& text);
+
+// One line about an outcome, for failure messages.
+std::string Summary(const Outcome& outcome);
 
 }  // namespace glovebox::isolation

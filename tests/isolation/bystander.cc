@@ -1,6 +1,6 @@
 #include "bystander.h"
 
-#include "witness.h"
+#include "audit/witness.h"
 
 namespace glovebox::isolation {
 namespace {

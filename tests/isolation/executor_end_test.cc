@@ -1,8 +1,8 @@
 // The end of an executor: everything of it goes, also when a box is running or still dying.
+#include "audit/witness.h"
 #include "bystander.h"
 #include "isolation_fixture.h"
 #include "leftover.h"
-#include "witness.h"
 
 namespace glovebox::isolation {
 namespace {

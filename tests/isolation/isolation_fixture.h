@@ -2,9 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include "audit/cage.h"
+#include "audit/scene.h"
 #include "box_runner.h"
-#include "cage.h"
-#include "scene.h"
 
 namespace glovebox::isolation {
 

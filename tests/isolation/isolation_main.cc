@@ -7,9 +7,9 @@
 #include <cstring>
 #include <filesystem>
 
+#include "audit/victim.h"
 #include "isolation_fixture.h"
 #include "sandbox/parent/refused_namespaces.h"
-#include "victim.h"
 
 namespace glovebox::isolation {
 
@@ -27,7 +27,7 @@ void IsolationTest::SetUp() {
 
 Scene* TheScene() {
   static std::unique_ptr<Scene> scene = [] {
-    Result<std::unique_ptr<Scene>> made = Scene::Create();
+    Result<std::unique_ptr<Scene>> made = Scene::Create(Stage::kCage);
     if (made.ok()) return std::move(made).value();
     ADD_FAILURE() << "the host's side: " << made.error().message();
     return std::unique_ptr<Scene>();
@@ -85,8 +85,6 @@ int RunTests(int argc, char** argv) {
 }  // namespace glovebox::isolation
 
 int main(int argc, char** argv) {
-  if (argc == 4 && std::strcmp(argv[1], glovebox::isolation::kVictimFlag) == 0) {
-    return glovebox::isolation::VictimMain(argv);
-  }
+  if (glovebox::audit::IsVictim(argc, argv)) return glovebox::audit::VictimMain(argv);
   return glovebox::isolation::RunTests(argc, argv);
 }

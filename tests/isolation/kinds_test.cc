@@ -9,7 +9,7 @@
 
 #include <boost/asio/io_context.hpp>
 
-#include "cage.h"
+#include "audit/cage.h"
 #include "executor/local_executor.h"
 #include "isolation_fixture.h"
 

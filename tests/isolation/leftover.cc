@@ -9,8 +9,8 @@
 #include <sstream>
 #include <system_error>
 
+#include "audit/cage.h"
 #include "box_runner.h"
-#include "cage.h"
 
 namespace glovebox::isolation {
 namespace {
@@ -45,7 +45,7 @@ std::set<std::string> Processes(bool with_zombies) {
   ForEachEntry("/proc", [&](const fs::directory_entry& entry) {
     const std::string pid = entry.path().filename();
     if (!IsNumber(pid)) return;
-    const std::string status = "\n" + ReadFile("/proc/" + pid + "/status");
+    const std::string status = "\n" + FileText("/proc/" + pid + "/status");
     const std::string uid = Field(status, "Uid");
     if (uid.empty()) return;
     const bool zombie = Field(status, "State").rfind('Z', 0) == 0;
@@ -120,7 +120,7 @@ std::set<std::string> BoxProcesses() { return Processes(false); }
 HostState LookAtHost() {
   HostState state;
   state.processes = Processes(true);
-  std::stringstream mounts(ReadFile("/proc/self/mountinfo"));
+  std::stringstream mounts(FileText("/proc/self/mountinfo"));
   for (std::string line; std::getline(mounts, line);) state.mounts.insert("mount " + line);
   state.groups = Groups();
   state.files = Files();

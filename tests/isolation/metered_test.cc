@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "audit/witness.h"
 #include "isolation_fixture.h"
-#include "witness.h"
 
 namespace glovebox::isolation {
 namespace {

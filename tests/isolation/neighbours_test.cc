@@ -1,7 +1,8 @@
 // Two live boxes of one executor against each other. Each attack must work without walls.
+#include "audit/program.h"
+#include "audit/wall_seam.h"
+#include "audit/witness.h"
 #include "isolation_fixture.h"
-#include "wall_seam.h"
-#include "witness.h"
 
 namespace glovebox::isolation {
 namespace {
@@ -180,7 +181,7 @@ class NeighboursTest : public IsolationTest, public testing::WithParamInterface<
     Watcher holder;
     std::optional<Outcome> holder_end;
     ExecutionRequest hold;
-    hold.code = PayloadCode("no-such-payload") + kHolderHead + GetParam().hold + kHolderTail;
+    hold.code = std::string(RawPrelude()) + kHolderHead + GetParam().hold + kHolderTail;
     hold.globals = {{"tag", wire::Value{tag}}, {"secret", wire::Value{secret}}};
     const std::shared_ptr<Execution> held = executor->Start(
         std::move(hold), &holder, [&](Outcome outcome) { holder_end = std::move(outcome); });
@@ -208,7 +209,7 @@ class NeighboursTest : public IsolationTest, public testing::WithParamInterface<
   std::string Attacked(Walls walls, const std::string& tag, const std::string& nonce,
                        const std::string& secret, std::int64_t peer) {
     ExecutionRequest attack;
-    attack.code = PayloadCode("no-such-payload") + "import signal\n" + GetParam().attack;
+    attack.code = std::string(RawPrelude()) + "import signal\n" + GetParam().attack;
     attack.globals = {
         {"tag", wire::Value{tag}}, {"nonce", wire::Value{nonce}}, {"peer", wire::Value{peer}}};
     attack.limits.wall_ms_max = 5'000;

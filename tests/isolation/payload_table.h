@@ -4,9 +4,10 @@
 #include <string_view>
 #include <vector>
 
+#include "audit/probe.h"
+#include "audit/wall_seam.h"
+#include "box_runner.h"
 #include "executor/outcome.h"
-#include "wall_seam.h"
-#include "witness.h"
 
 namespace glovebox::isolation {
 
@@ -30,18 +31,16 @@ std::string_view ClaimText(Claim claim);
 
 // One hostile program: what it is aimed at and what stops it.
 struct Payload {
-  std::string name;  // payloads/<name>.py
+  std::string name;  // of the audit's probe
   Claim claim;
   // Each stops it alone. A holder of more than one wall is one mechanism made of them, such as
   // RLIMIT_NPROC, which binds only a user without capabilities.
   std::vector<sandbox::WallMask> holders;
   ExecutionStatus status;  // with all walls up
-  Witness witness;
+
+  const Probe& probe() const { return *FindProbe(name); }
 };
 
 const std::vector<Payload>& PayloadTable();
-
-// "root+seccomp", for people.
-std::string WallNames(sandbox::WallMask mask);
 
 }  // namespace glovebox::isolation

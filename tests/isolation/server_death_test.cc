@@ -8,10 +8,10 @@
 #include <csignal>
 #include <random>
 
+#include "audit/witness.h"
 #include "base/unique_fd.h"
 #include "isolation_fixture.h"
 #include "leftover.h"
-#include "witness.h"
 
 namespace glovebox::isolation {
 namespace {

@@ -2,6 +2,9 @@
 
 #include <utility>
 
+#include "audit/box_target.h"
+#include "audit/program.h"
+#include "audit/witness.h"
 #include "box_runner.h"
 #include "isolation_fixture.h"
 
@@ -14,16 +17,18 @@ constexpr std::uint32_t kWallMsMax = 5'000;
 
 Trial Try(const Payload& payload, sandbox::Walls walls) {
   Runner().ExecutorFor(walls);  // its zygote is no effect of the payload
-  Observation observation(*TheScene(), payload.witness);
+  const Probe& probe = payload.probe();
+  Observation observation(*TheScene(), probe.name, probe.witness);
   ExecutionRequest request;
-  request.code = PayloadCode(payload.name);
-  request.globals = TheScene()->Globals(observation.nonce());
+  request.code = ProgramText(probe, observation.Globals());
   request.limits.wall_ms_max = kWallMsMax;
   request.limits.memory_bytes_max = kMemoryLimitBytes;
   request.limits.processes_max = kProcessesLimit;
   Trial trial;
   trial.outcome = Runner().Run(walls, std::move(request), [&] { observation.Tick(); });
-  trial.effect = observation.Effect(trial.outcome);
+  trial.effect = observation.Effect(
+      EverythingIn(trial.outcome),
+      [](const std::function<bool()>& done, int ms) { Runner().RunUntil(done, ms); });
   return trial;
 }
 

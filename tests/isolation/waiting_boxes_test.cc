@@ -12,7 +12,7 @@
 
 #include <boost/asio/io_context.hpp>
 
-#include "cage.h"
+#include "audit/cage.h"
 #include "executor/local_executor.h"
 #include "isolation_fixture.h"
 
@@ -29,7 +29,7 @@ std::map<pid_t, std::map<std::string, std::string>> PythonProcesses() {
     const pid_t pid = std::atoi(entry.path().filename().c_str());
     if (pid <= 0) continue;
     std::map<std::string, std::string> status;
-    std::istringstream lines(ReadFile(entry.path() / "status"));
+    std::istringstream lines(FileText(entry.path() / "status"));
     for (std::string line; std::getline(lines, line);) {
       const std::size_t colon = line.find(":\t");
       if (colon != std::string::npos) status[line.substr(0, colon)] = line.substr(colon + 2);

@@ -5,11 +5,11 @@
 
 #include <gmock/gmock.h>
 
+#include "audit/witness.h"
 #include "bystander.h"
 #include "isolation_fixture.h"
 #include "leftover.h"
 #include "withstand_cases.h"
-#include "witness.h"
 
 namespace glovebox::isolation {
 namespace {

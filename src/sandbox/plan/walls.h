@@ -54,7 +54,7 @@ class WallSeam {
   static constexpr Walls None(const WallSeam&) { return Walls(0); }
 
  private:
-  friend class WallSeamForAttribution;  // defined in tests/isolation only
+  friend class WallSeamForAttribution;  // src/audit/wall_seam.h
   constexpr WallSeam() = default;
 };
 

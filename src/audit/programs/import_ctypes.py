@@ -1,0 +1,3 @@
+# The module ctypes.
+import ctypes
+answer("imported ctypes")

@@ -1,0 +1,3 @@
+# The module http.client.
+import http.client
+answer("imported http.client")

@@ -1,0 +1,3 @@
+# The module os.path.
+import os.path
+answer("imported os.path")

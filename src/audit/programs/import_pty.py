@@ -1,0 +1,3 @@
+# The module pty.
+import pty
+answer("imported pty")

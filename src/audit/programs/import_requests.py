@@ -1,0 +1,3 @@
+# The module requests.
+import requests
+answer("imported requests")

@@ -1,0 +1,3 @@
+# The module signal.
+import signal
+answer("imported signal")

@@ -1,0 +1,3 @@
+# The module sys.
+import sys
+answer("imported sys")

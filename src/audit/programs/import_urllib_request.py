@@ -1,0 +1,3 @@
+# The module urllib.request.
+import urllib.request
+answer("imported urllib.request")

@@ -1,0 +1,3 @@
+# The host's name.
+import os
+print("fact[%s]" % os.uname().nodename)

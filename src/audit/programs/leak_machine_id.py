@@ -1,0 +1,3 @@
+# The number that identifies this installation.
+with open("/etc/machine-id") as file:
+    print("fact[%s]" % file.readline().rstrip("\n"))

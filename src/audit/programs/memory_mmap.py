@@ -1,0 +1,8 @@
+# A private mapping, every page touched.
+mark()
+import mmap
+area = mmap.mmap(-1, memory_wanted, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+for offset in range(0, memory_wanted, 4096):
+    area[offset] = 1
+achieved()
+time.sleep(0.05)

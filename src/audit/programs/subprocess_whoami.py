@@ -1,0 +1,3 @@
+# The program whoami.
+import subprocess
+answer(subprocess.check_output(["whoami"], text=True).strip())

@@ -1,6 +1,0 @@
-# Objects of our own.
-blocks = []
-while len(blocks) < memory_wanted >> 20:
-    blocks.append(b"x" * (1 << 20))
-achieved()
-time.sleep(0.05)
