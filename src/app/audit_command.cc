@@ -14,6 +14,7 @@
 #include <boost/json/parse.hpp>
 
 #include "app/audit_progress.h"
+#include "app/command_profile.h"
 #include "app/profile_settings.h"
 #include "app/zygote_path.h"
 #include "audit/audit_run.h"
@@ -24,7 +25,6 @@
 #include "audit/results_files.h"
 #include "base/file.h"
 #include "mcp/json_writer.h"
-#include "tools/language_policy.h"
 
 namespace glovebox {
 namespace {
@@ -81,21 +81,14 @@ void HearSignals() {
 Result<audit::BoxTargetOptions> BoxOptionsOf(const Options& options) {
   ServeSettings settings;
   settings.enable_full = settings.enable_data_science = settings.enable_filesystem = true;
-  policy::ProfileOffer offer;
-  for (const policy::Profile& profile : policy::Profiles()) offer.enabled.push_back(profile.name);
-  const Result<policy::ProfileChoice> choice = offer.Choose(options.profile, {});
-  if (!choice) {
-    const bool rule = choice.error().code() == Errc::kInvalidArgument;
-    return Error(Errc::kInvalidArgument,
-                 (rule ? "--profile must be " : "--profile: ") + choice.error().message());
-  }
+  CommandProfile profile = TRY(ChooseCommandProfile(options.profile));
   audit::BoxTargetOptions box;
   box.zygote_program = TRY(FindZygoteProgram());
-  box.description = "Glovebox box, profile " + choice->name();
+  box.description = "Glovebox box, profile " + profile.choice.name();
   for (BoxKind& kind : TRY(BoxKindsOf(settings))) {
-    if (kind.name == choice->box_kind()) box.kinds = {std::move(kind)};
+    if (kind.name == profile.choice.box_kind()) box.kinds = {std::move(kind)};
   }
-  box.language = LanguagePolicyOf(*choice, offer);
+  box.language = std::move(profile.language);
   box.allow_degraded = options.allow_degraded;
   box.cgroup_parent = options.cgroup_parent;
   return box;

@@ -16,7 +16,8 @@ enum class ResultsOf : std::uint8_t { kDirect, kTarget };
 // Makes the folder if need be; files that are there are replaced.
 Status WriteResults(const std::string& folder, const Report& report, ResultsOf which);
 
-// Findings with the trials that the files of a folder hold, not judged. kInvalidArgument names the
+// Findings with the trials that the files of a folder hold, not judged; probes that neither kind of
+// file has are left out. kInvalidArgument names the
 // file that is missing or makes no sense.
 Result<std::vector<Finding>> ReadResults(const std::string& folder);
 

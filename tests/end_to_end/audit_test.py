@@ -3,11 +3,14 @@ import json
 import os
 import pathlib
 import shutil
+import socket
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 import xml.etree.ElementTree as ElementTree
+import zlib
 
 NOBODY = 65534
 ROOT = pathlib.Path(__file__).parents[2]
@@ -69,6 +72,26 @@ def traces():
 
 def segments():
     return len(pathlib.Path("/proc/sysvipc/shm").read_text().splitlines())
+
+
+def browse(folder, page, *options):
+    return subprocess.run(
+        ["chromium", "--headless=new", "--no-sandbox", "--disable-gpu", "--hide-scrollbars",
+         f"--user-data-dir={folder}/profile", "--host-resolver-rules=MAP * ~NOTFOUND", *options,
+         f"file://{page}"], capture_output=True, text=True, timeout=60, check=True).stdout
+
+
+def screenshot(folder, page, *options):
+    """The colour of its first pixel: a PNG's filters leave that one as it is."""
+    path = pathlib.Path(folder, "page.png")
+    browse(folder, page, "--window-size=1200,900", f"--screenshot={path}", *options)
+    data, compressed, at = path.read_bytes(), b"", 8
+    while at < len(data):
+        length = int.from_bytes(data[at:at + 4], "big")
+        if data[at + 4:at + 8] == b"IDAT":
+            compressed += data[at + 8:at + 8 + length]
+        at += 12 + length
+    return zlib.decompress(compressed)[1:4]
 
 
 # One of each kind of witness, and quick ones.
@@ -188,6 +211,28 @@ class ThroughMcp(unittest.TestCase):
         self.assertIn("execute_code", found["target"])
         self.assertGreater(found["figures"]["properly_isolated"], 18)
 
+    def test_our_own_server_over_http(self):
+        token = "0123456789abcdef0123456789abcdef"
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            port = probe.getsockname()[1]
+        server = subprocess.Popen(
+            [GLOVEBOX, "serve", "--env-file", "", "--config", "", "--transport", "http", "--port",
+             str(port), "--rate", "1000"], env={**os.environ, "SANDBOX_API_TOKEN": token},
+            stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        try:
+            for _ in range(100):
+                with socket.socket() as probe:
+                    if probe.connect_ex(("127.0.0.1", port)) == 0:
+                        break
+                time.sleep(0.1)
+            found = document("--mcp-url", f"http://127.0.0.1:{port}/mcp", "--mcp-token", token,
+                             "--probe", "read_open", "--probe", "write_open")
+            self.assertEqual((found["exit_code"], found["figures"]["properly_isolated"]), (0, 2))
+        finally:
+            server.terminate()
+            server.wait()
+
     def test_another_tool_of_it(self):
         found = document("--mcp", f"{GLOVEBOX} serve --env-file '' --config ''", "--tool",
                          "run_python_code", "--probe", "read_open", "--probe", "write_open")
@@ -218,6 +263,20 @@ class Reports(unittest.TestCase):
             page = pathlib.Path(folder, "isolation_report.html").read_text()
             for outside in ("http:", "https:", "<script", "src=", "@import", "url("):
                 self.assertNotIn(outside, page)
+
+    @unittest.skipUnless(shutil.which("chromium"), "dev/setup test installs chromium")
+    def test_the_page_in_a_browser(self):
+        """Light and dark as the reader wants it, on paper, and nothing fetched."""
+        with tempfile.TemporaryDirectory(prefix="glovebox-audit-test-") as folder:
+            page = f"{folder}/page.html"
+            audit("--no-attribution", "--quiet", "--probe", "file_system_access", "--format",
+                  "html", "--out", page)
+            light = screenshot(folder, page, "--blink-settings=preferredColorScheme=1")
+            dark = screenshot(folder, page, "--blink-settings=preferredColorScheme=0")
+            self.assertEqual((light, dark), (b"\xff\xff\xff", b"\x12\x16\x1a"))
+            browse(folder, page, f"--print-to-pdf={folder}/page.pdf")
+            self.assertEqual(pathlib.Path(folder, "page.pdf").read_bytes()[:5], b"%PDF-")
+            self.assertIn("read_etc_passwd", browse(folder, page, "--dump-dom"))
 
     def test_the_baseline(self):
         with tempfile.TemporaryDirectory(prefix="glovebox-audit-test-") as folder:

@@ -57,7 +57,8 @@ class Tutorial(unittest.TestCase):
             (pathlib.Path(folder) / "bin").mkdir()
             for name in ("glovebox", "glovebox-python"):
                 os.symlink(built / name, f"{folder}/bin/{name}")
-            shutil.copytree(ROOT / "examples" / "isolation-tutorial", f"{folder}/tutorial")
+            scripts = pathlib.Path("examples", "isolation-tutorial")
+            shutil.copytree(ROOT / scripts, folder / scripts)
             environment = {**os.environ, "PATH": f"{folder}/bin:{os.environ['PATH']}"}
             for command, shown in examples():
                 with self.subTest(command):
