@@ -133,6 +133,20 @@ audit: ## attacks the box with every payload, wall by wall; table in build/audit
 	  tee build/audit/walls.md
 	@echo; echo "$$(grep -c ' held |$$' build/audit/walls.md) payloads held; build/audit/walls.md"
 
+# Of an image that podman or docker has: make build-sandbox IMAGE=podman:NAME
+.PHONY: build-sandbox
+build-sandbox: ## the root file system of the container tier, build/sandbox/rootfs, with a manifest
+	@dev/setup sandbox
+	@dev/build_sandbox build/sandbox $(IMAGE)
+
+.PHONY: test-sandbox
+test-sandbox: ## proves build/sandbox/rootfs: hashes, packages, ordinary programs under gVisor
+	@dev/setup build test sandbox
+	@$(MAKE) build
+	@[ -d build/sandbox/rootfs ] || $(MAKE) build-sandbox
+	@GLOVEBOX='$(CURDIR)/build/bin/glovebox' /usr/bin/python3 -B tests/snippets/test_sandbox.py \
+	  '$(CURDIR)/build/sandbox'
+
 .PHONY: check-deep
 check-deep: ## ThreadSanitizer, long fuzzing, soaks; prints a summary for docs/deep-checks.md
 	@dev/setup build test lint
