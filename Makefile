@@ -131,6 +131,20 @@ audit: ## every probe on this host and in the box, wall by wall; report in build
 	  echo "$(CURDIR)/build/audit/isolation_report.md"; \
 	  echo "$(CURDIR)/build/audit/isolation_report.html"; exit $$code
 
+# Of an image that podman or docker has: make build-sandbox IMAGE=podman:NAME
+.PHONY: build-sandbox
+build-sandbox: ## the root file system of the container tier, build/sandbox/rootfs, with a manifest
+	@dev/setup sandbox
+	@dev/build_sandbox build/sandbox $(IMAGE)
+
+.PHONY: test-sandbox
+test-sandbox: ## proves build/sandbox/rootfs: hashes, packages, ordinary programs under gVisor
+	@dev/setup build test sandbox
+	@$(MAKE) build
+	@[ -d build/sandbox/rootfs ] || $(MAKE) build-sandbox
+	@GLOVEBOX='$(CURDIR)/build/bin/glovebox' /usr/bin/python3 -B tests/snippets/test_sandbox.py \
+	  '$(CURDIR)/build/sandbox'
+
 .PHONY: check-deep
 check-deep: ## ThreadSanitizer, long fuzzing, soaks; prints a summary for docs/deep-checks.md
 	@dev/setup build test lint

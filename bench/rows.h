@@ -25,6 +25,8 @@ struct WarmServices {
   std::unique_ptr<PythonServer> forks, forks_science;
   std::unique_ptr<PythonServer> reuse, reuse_science;
   std::unique_ptr<WarmExecutor> executor, executor_science;
+  std::unique_ptr<WarmExecutor> containers;  // null where no runtime works
+  std::string no_containers;                 // why
   std::unique_ptr<ServedPython> stdio, http;
 
   static Result<WarmServices> Start(const Places& places);

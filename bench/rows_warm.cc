@@ -3,7 +3,8 @@
 namespace glovebox::bench {
 namespace {
 
-constexpr double kBetweenCalls = 0.004;  // seconds in which an executor makes boxes ahead
+constexpr double kBetweenCalls = 0.004;     // seconds in which an executor makes boxes ahead
+constexpr double kBetweenContainers = 0.8;  // the same for containers
 
 Row Unwalled(const std::string& name, const Workload& workload, const std::string& state,
              const PythonServer& server) {
@@ -21,6 +22,21 @@ Row InExecutor(const Workload& workload, WarmExecutor& executor) {
           .walls = "every wall",
           .once = [&executor] { return executor.Run(); },
           .after = [&executor] { executor.Idle(kBetweenCalls); }};
+}
+
+// Everybody's wish for a container that is fresh and waits already.
+Row InContainer(const WarmServices& services) {
+  return {.name = "glovebox container, warm",
+          .state = "fresh container",
+          .walls = "a kernel in user space, namespaces, the box's filter",
+          .every = kSeldom,
+          .once = [&services]() -> Status {
+            if (services.containers == nullptr) {
+              return Error(Errc::kUnsupported, services.no_containers);
+            }
+            return services.containers->Run();
+          },
+          .after = [&services] { services.containers->Idle(kBetweenContainers); }};
 }
 
 Row Served(const std::string& name, const Workload& workload, ServedPython& server) {
@@ -45,6 +61,13 @@ Result<WarmServices> WarmServices::Start(const Places& places) {
   services.reuse_science = TRY(python("reuse", kFrame));
   services.executor = TRY(WarmExecutor::Start(zygote, kPrint));
   services.executor_science = TRY(WarmExecutor::Start(zygote, kFrame));
+  auto containers = WarmExecutor::StartContainers(zygote, kPrint);
+  if (containers) {
+    services.containers = std::move(*containers);
+    services.containers->Idle(2 * kBetweenContainers);
+  } else {
+    services.no_containers = containers.error().message();
+  }
   services.stdio = TRY(ServedPython::StartStdio(places.glovebox));
   services.http = TRY(ServedPython::StartHttp(places.glovebox));
   return services;
@@ -56,6 +79,7 @@ void AddWarmRows(Rows& rows, const WarmServices& services) {
   constexpr const char* kLeft = "what earlier calls left";
   rows.Add(Unwalled(kFork, kPrint, "fresh process", *services.forks));
   rows.Add(InExecutor(kPrint, *services.executor));
+  rows.AddPeer(InContainer(services));
   rows.Add(Unwalled(kReuse, kPrint, kLeft, *services.reuse));
   rows.Add(Served("glovebox serve, stdio MCP", kPrint, *services.stdio));
   rows.Add(Unwalled(kFork, kFrame, "fresh process", *services.forks_science));

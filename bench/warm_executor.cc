@@ -30,9 +30,23 @@ Result<std::unique_ptr<WarmExecutor>> WarmExecutor::Start(const std::string& zyg
   return warm;
 }
 
+Result<std::unique_ptr<WarmExecutor>> WarmExecutor::StartContainers(const std::string& zygote,
+                                                                    const Workload& workload) {
+  std::unique_ptr<WarmExecutor> warm(new WarmExecutor(workload));
+  warm->use_container_ = true;
+  LocalExecutorOptions options;
+  options.zygote_program = zygote;
+  options.kinds = {{.name = "python", .preimports = ModulesOf(workload), .warm_boxes = 0}};
+  options.containers = ContainerTierOptions{"auto", "", kWarmContainers};
+  warm->executor_ = TRY(CreateLocalExecutor(warm->context_, std::move(options)));
+  TRY(warm->Run());
+  return warm;
+}
+
 void WarmExecutor::StartOne(std::function<void()> then) {
   ExecutionRequest request;
   request.code = workload_.code;
+  request.use_container = use_container_;
   executor_->Start(std::move(request), nullptr, [this, then = std::move(then)](Outcome outcome) {
     if (outcome.stdout_stream.text != workload_.output) {
       failure_ = "an execution printed '" + outcome.stdout_stream.text + "' " + outcome.message;

@@ -17,9 +17,13 @@ namespace glovebox::bench {
 class WarmExecutor {
  public:
   static constexpr std::uint32_t kWarmBoxes = 8;  // made ahead
+  static constexpr std::uint32_t kWarmContainers = 2;
 
   static Result<std::unique_ptr<WarmExecutor>> Start(const std::string& zygote,
                                                      const Workload& workload);
+  // The same with containers that wait, of the runtime that works here; fails where none does.
+  static Result<std::unique_ptr<WarmExecutor>> StartContainers(const std::string& zygote,
+                                                               const Workload& workload);
   // One execution from start to outcome.
   Status Run();
   // As many executions as `seconds` allow, `in_flight` at a time, each in a box of its own.
@@ -33,6 +37,7 @@ class WarmExecutor {
   void StartOne(std::function<void()> then);
 
   const Workload& workload_;
+  bool use_container_ = false;
   boost::asio::io_context context_{1};
   std::unique_ptr<Executor> executor_;
   std::string failure_;

@@ -80,6 +80,12 @@ std::uint32_t WarmBoxes(const Configuration& configuration) {
   return one_client && !configuration.given("warm-boxes") ? std::min(boxes, 2u) : boxes;
 }
 
+ContainerTierOptions ContainersOf(const ServeSettings& settings) {
+  return {.runtime = settings.container_runtime,
+          .image = settings.container_image,
+          .warm_boxes = static_cast<std::uint32_t>(settings.warm_containers)};
+}
+
 AuditLogOptions AuditOptions(const ServeSettings& settings) {
   return {.path = settings.audit_log,
           .with_code = settings.audit_log_code,
@@ -112,7 +118,23 @@ Result<std::unique_ptr<PythonService>> PythonService::Create(boost::asio::io_con
   options.cgroup_parent = settings.cgroup_parent;
   std::vector<std::string> missing;
   options.on_degraded = [&missing](const std::vector<std::string>& walls) { missing = walls; };
+  ContainerTerms containers;
+  if (settings.enable_containers) {
+    containers.enabled = true;
+    options.containers = ContainersOf(settings);
+    options.on_containers = [&containers](const ContainerTierReport& report) {
+      containers.runtime = report.runtime;
+      containers.reason = report.reason;
+      containers.image = report.image;
+      containers.warm = report.warm_boxes;
+    };
+  }
   auto boxes = TRY(CreateLocalExecutor(context, std::move(options)));
+  if (!containers.reason.empty()) {
+    log.Warn("use_container will be refused: " + containers.reason);
+  } else if (!containers.runtime.empty()) {
+    log.Inform("containers: " + containers.runtime);
+  }
   WarnOfMissingWalls(missing, log);
   std::unique_ptr<Executor> audited;
   if (!settings.audit_log.empty()) {
@@ -120,13 +142,14 @@ Result<std::unique_ptr<PythonService>> PythonService::Create(boost::asio::io_con
         *boxes, TRY(AuditLog::Open(AuditOptions(settings))),
         [&log](const Error& error) { log.Error(error.message()); });
   }
-  return std::unique_ptr<PythonService>(
-      new PythonService(context, configuration, std::move(boxes), std::move(audited), missing));
+  return std::unique_ptr<PythonService>(new PythonService(context, configuration, std::move(boxes),
+                                                          std::move(audited), missing, containers));
 }
 
 PythonService::PythonService(boost::asio::io_context& context, const Configuration& configuration,
                              std::unique_ptr<Executor> boxes, std::unique_ptr<Executor> audited,
-                             const std::vector<std::string>& missing_walls)
+                             const std::vector<std::string>& missing_walls,
+                             const ContainerTerms& containers)
     : server_(context.get_executor(), ServerOptions(configuration)),
       boxes_(std::move(boxes)),
       audited_(std::move(audited)),
@@ -136,7 +159,7 @@ PythonService::PythonService(boost::asio::io_context& context, const Configurati
                 }),
       inventory_(*boxes_) {
   const ServeSettings& settings = configuration.settings;
-  const SandboxTerms terms = {LimitsOf(settings), OfferOf(configuration)};
+  const SandboxTerms terms = {LimitsOf(settings), OfferOf(configuration), containers};
   mcp::ToolRegistry& tools = server_.tools();
   tools.Add(std::make_unique<ExecuteCodeTool>(
       context.get_executor(), executor_,
@@ -145,7 +168,8 @@ PythonService::PythonService(boost::asio::io_context& context, const Configurati
       std::make_unique<ValidateCodeTool>(executor_, terms.limits.code_chars_max,
                                          LanguagePolicyOf(terms.offer.Default(), terms.offer)));
   tools.Add(std::make_unique<SandboxInfoTool>(inventory_, terms));
-  tools.Add(std::make_unique<ListCapabilitiesTool>(terms.limits, terms.offer, missing_walls));
+  tools.Add(
+      std::make_unique<ListCapabilitiesTool>(terms.limits, terms.offer, missing_walls, containers));
   tools.Add(std::make_unique<RunPythonCodeTool>(
       executor_, terms.limits, terms.offer,
       settings.return_mode == "json" ? ReturnMode::kJson : ReturnMode::kXml));

@@ -14,6 +14,7 @@
 #include "executor/executor.h"
 #include "mcp/server.h"
 #include "tools/box_inventory.h"
+#include "tools/sandbox_info_tool.h"
 
 namespace glovebox {
 
@@ -43,7 +44,7 @@ class PythonService {
  private:
   PythonService(boost::asio::io_context& context, const Configuration& configuration,
                 std::unique_ptr<Executor> boxes, std::unique_ptr<Executor> audited,
-                const std::vector<std::string>& missing_walls);
+                const std::vector<std::string>& missing_walls, const ContainerTerms& containers);
 
   // The calls of clients live in the boxes' handlers and refer to the server: it goes last.
   mcp::Server server_;

@@ -48,6 +48,11 @@ struct ServeSettings {
   std::uint64_t warm_boxes = 0;
   std::uint64_t boxes_per_interpreter = 0;
 
+  bool enable_containers = false;
+  std::string container_runtime;  // "auto", "runsc", "crun", "runc"
+  std::string container_image;    // may be empty
+  std::uint64_t warm_containers = 0;
+
   std::string allow_degraded;  // "false", "true"
   std::string cgroup_parent;   // may be empty
 

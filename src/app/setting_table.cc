@@ -383,6 +383,43 @@ std::vector<Setting> Audit() {
   };
 }
 
+std::vector<Setting> Containers() {
+  return {
+      {.name = "enable-containers",
+       .variables = {"SANDBOX_ENABLE_CONTAINER_MODE"},
+       .key = "containers.enabled",
+       .target = &Settings::enable_containers,
+       .default_text = "false",
+       .description = "Whether execute_code takes use_container: the same call in an OCI "
+                      "container, under gVisor where it is installed. Needs root."},
+      {.name = "container-runtime",
+       .variables = {"SANDBOX_CONTAINER_RUNTIME"},
+       .key = "containers.runtime",
+       .target = &Settings::container_runtime,
+       .default_text = "auto",
+       .choices = {"auto", "runsc", "crun", "runc"},
+       .description = "Which runtime starts containers; auto takes the first of runsc (gVisor), "
+                      "crun and runc that works here."},
+      {.name = "container-image",
+       .variables = {"SANDBOX_CONTAINER_IMAGE"},
+       .key = "containers.image",
+       .target = &Settings::container_image,
+       .default_text = "",
+       .form = "the absolute path of a folder",
+       .description = "A folder with an unpacked root file system for containers, as `make "
+                      "build-sandbox` makes one; without it they see the host's Python."},
+      {.name = "warm-containers",
+       .variables = {"SANDBOX_WARM_CONTAINERS"},
+       .key = "containers.warm",
+       .target = &Settings::warm_containers,
+       .default_text = "2",
+       .minimum = 0,
+       .maximum = 256,
+       .description = "Containers of each kind that are started and wait for a request; each "
+                      "takes some 40 MB."},
+  };
+}
+
 std::vector<Setting> Fairness() {
   return {
       {.name = "rate",
@@ -417,8 +454,8 @@ std::vector<Setting> Fairness() {
 
 std::vector<Setting> Concatenate() {
   std::vector<Setting> all;
-  for (std::vector<Setting> part :
-       {General(), Http(), Profiles(), Packages(), Limits(), Pool(), Host(), Audit(), Fairness()}) {
+  for (std::vector<Setting> part : {General(), Http(), Profiles(), Packages(), Limits(), Pool(),
+                                    Containers(), Host(), Audit(), Fairness()}) {
     std::move(part.begin(), part.end(), std::back_inserter(all));
   }
   return all;
@@ -521,8 +558,6 @@ const std::vector<VariableWithoutEffect>& VariablesWithoutEffect() {
   static const std::vector<VariableWithoutEffect> variables = {
       {"SANDBOX_ALLOWED_HOSTS", "",
        "boxes have no network; names of the server itself are SANDBOX_SERVER_NAMES"},
-      {"SANDBOX_ENABLE_CONTAINER_MODE", "false", "there is no container mode"},
-      {"SANDBOX_CONTAINER_IMAGE", "", "there is no container mode"},
   };
   return variables;
 }

@@ -5,11 +5,20 @@
 #include <unistd.h>
 
 #include <cstdio>
+#include <string_view>
 
+#include "container/launch.h"
 #include "python/wire/zygote.h"
+#include "python/zygote/container_box.h"
 #include "python/zygote/zygote.h"
 
-int main() {
+int main(int argc, char** argv) {
+  const std::string_view mode = argc >= 2 ? argv[1] : "";
+  // The first process of a container: the server's socket is its standard input.
+  if (mode == "container") ::_exit(glovebox::zygote::RunContainerBox(STDIN_FILENO));
+  // A container runtime is being tried: that this line arrives is the proof.
+  if (mode == "prove") return std::puts("proven") < 0 ? 1 : 0;
+  if (mode == "launch" && argc > 2) return glovebox::container::HideCgroupsAndExec(argv + 2);
   if (::fcntl(glovebox::wire::kZygoteSocketFd, F_SETFD, FD_CLOEXEC) != 0) {
     std::fputs("glovebox-python is a part of glovebox; run `glovebox exec` or `glovebox serve`\n",
                stderr);

@@ -79,6 +79,15 @@ struct BoxReport {
   std::string reason;                      // why it did not run
 };
 
+// One container, built and used as `serve` would with its container tier on.
+struct ContainerReport {
+  bool ran = false;
+  std::string runtime;       // "gVisor (runsc, platform ptrace)"
+  double start_seconds = 0;  // finding the runtime, starting it and Python in it
+  double run_seconds = 0;
+  std::string reason;  // why it did not run, and the fix
+};
+
 // Everything `glovebox doctor` found, ready to be shown.
 struct HostReport {
   std::string glovebox_version;
@@ -93,6 +102,7 @@ struct HostReport {
   PythonReport python;
   std::vector<PackageReport> packages;
   BoxReport box;
+  ContainerReport container;
   std::optional<Trouble> no_cgroups;  // why limits are of tier B, where they are
   Strength strength = Strength::kNone;
   std::string verdict;  // one sentence

@@ -285,6 +285,7 @@ HostReport SurveyHost(const Result<std::string>& zygote_program) {
     CorrectByMode(decision.mode, trial.box.ran, report.walls);
     report.walls.push_back(SurveyInterpreter(trial));
     report.box = trial.box;
+    if (trial.box.ran) report.container = TryContainer(program);
     MoveCgroups(report);
   } else {
     report.box.reason = zygote_program.error().message();

@@ -78,6 +78,17 @@ json::object Box(const BoxReport& box) {
   return object;
 }
 
+json::object Container(const ContainerReport& container) {
+  json::object object = {{"ran", container.ran}, {"runtime", TextOrNull(container.runtime)}};
+  if (container.ran) {
+    object["start_seconds"] = container.start_seconds;
+    object["run_seconds"] = container.run_seconds;
+  } else {
+    object["reason"] = TextOrNull(container.reason);
+  }
+  return object;
+}
+
 const char* StrengthName(Strength strength) {
   switch (strength) {
     case Strength::kFull: return "full";
@@ -114,6 +125,7 @@ json::object ReportJson(const HostReport& report) {
   document["packages"] = Packages(report.packages);
   document["runtimes"] = Runtimes(report.runtimes);
   document["box"] = Box(report.box);
+  document["container"] = Container(report.container);
   return document;
 }
 

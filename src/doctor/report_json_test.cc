@@ -43,7 +43,8 @@ TEST(ReportJsonTest, HasTheDocumentedShape) {
       {"name": "runsc", "path": null, "version": null},
       {"name": "docker", "path": "/usr/bin/docker", "version": "28.2.2"}],
     "box": {"ran": false, "code": "print(2+2)",
-            "reason": "making namespaces: No space left on device"}})__"));
+            "reason": "making namespaces: No space left on device"},
+    "container": {"ran": false, "runtime": null, "reason": null}})__"));
 }
 
 TEST(ReportJsonTest, ABoxThatRanTellsItsTimes) {
@@ -54,6 +55,14 @@ TEST(ReportJsonTest, ABoxThatRanTellsItsTimes) {
     "run_seconds": 0.001953125, "missing_walls": []})__"));
   EXPECT_EQ(document.at("limits_tier"), "cgroup");
   EXPECT_EQ(document.at("exit_code"), 0);
+}
+
+TEST(ReportJsonTest, AContainerThatRanTellsItsRuntime) {
+  HostReport report = Healthy();
+  report.container = {true, "gVisor (runsc, platform ptrace)", 0.5, 0.125, ""};
+  EXPECT_EQ(boost::json::serialize(ReportJson(report).at("container")), Compact(R"__({
+    "ran": true, "runtime": "gVisor (runsc, platform ptrace)",
+    "start_seconds": 0.5, "run_seconds": 0.125})__"));
 }
 
 }  // namespace

@@ -225,6 +225,15 @@ std::string RuntimesText(const std::vector<ProgramReport>& runtimes) {
   return text;
 }
 
+// Boxes need none: a host without containers lacks nothing that is promised.
+std::string ContainerText(const ContainerReport& container) {
+  if (!container.ran) {
+    return container.reason.empty() ? "not tried" : "not available: " + container.reason;
+  }
+  return container.runtime + ": print(2+2) in " + Milliseconds(container.run_seconds) + ", " +
+         Milliseconds(container.start_seconds) + " before that to find and start it";
+}
+
 void Host(const HostReport& report, Page& page) {
   page.Head("Host");
   page.Row("Landlock", LandlockText(report.landlock));
@@ -238,6 +247,7 @@ void Host(const HostReport& report, Page& page) {
   }
   page.Row("Python", PythonText(report.python));
   page.Row("runtimes", RuntimesText(report.runtimes));
+  page.Row("containers", ContainerText(report.container));
 }
 
 void Packages(const HostReport& report, Page& page) {

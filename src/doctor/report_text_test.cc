@@ -83,6 +83,15 @@ TEST(ReportTextTest, ColumnsAreAlignedWithWordsAndWithSymbols) {
   }
 }
 
+TEST(ReportTextTest, ContainersAreToldWithTheirRuntimeOrTheReason) {
+  HostReport report = Healthy();
+  report.container = {true, "gVisor (runsc, platform ptrace)", 0.5, 0.125, ""};
+  EXPECT_THAT(ReportText(report, {}),
+              HasSubstr("gVisor (runsc, platform ptrace): print(2+2) in 125 ms"));
+  report.container = {false, "", 0, 0, "runsc is not installed"};
+  EXPECT_THAT(ReportText(report, {}), HasSubstr("not available: runsc is not installed"));
+}
+
 TEST(ReportTextTest, APipeGetsThePlainStyle) {
   const TextStyle style = StyleFor(-1);
   EXPECT_FALSE(style.colour || style.symbols);

@@ -29,9 +29,10 @@ double Seconds(Clock::duration duration) { return std::chrono::duration<double>(
 
 // Nothing when it did not end in time.
 std::optional<Outcome> Run(boost::asio::io_context& context, Executor& executor,
-                           const std::string& code) {
+                           const std::string& code, bool use_container = false) {
   ExecutionRequest request;
   request.code = code;
+  request.use_container = use_container;
   std::optional<Outcome> outcome;
   const auto execution = executor.Start(
       std::move(request), nullptr, [&outcome](Outcome arrived) { outcome = std::move(arrived); });
@@ -95,6 +96,33 @@ TrialReport TryBox(const std::string& zygote_program) {
   if (report.box.ran) return report;
   TrialReport weaker = TryOnce(zygote_program, true);
   return weaker.box.ran ? weaker : report;
+}
+
+ContainerReport TryContainer(const std::string& zygote_program) {
+  ContainerReport report;
+  const Clock::time_point start = Clock::now();
+  boost::asio::io_context context(1);
+  LocalExecutorOptions options;
+  options.zygote_program = zygote_program;
+  options.boxes_max = 1;
+  options.allow_degraded = true;
+  options.containers = ContainerTierOptions{"auto", "", 0};
+  options.on_containers = [&report](const ContainerTierReport& tier) {
+    report.runtime = tier.runtime;
+    report.reason = tier.reason;
+  };
+  auto executor = CreateLocalExecutor(context, std::move(options));
+  if (!executor) report.reason = executor.error().message();
+  if (!executor || report.runtime.empty()) return report;
+  const std::optional<Outcome> outcome = Run(context, **executor, kSum, true);
+  report.ran = outcome && Trim(outcome->stdout_stream.text) == "4";
+  if (report.ran) {
+    report.run_seconds = outcome->wall_seconds;
+    report.start_seconds = Seconds(Clock::now() - start) - report.run_seconds;
+  } else {
+    report.reason = outcome ? outcome->message : "the container did not answer within 10 seconds";
+  }
+  return report;
 }
 
 }  // namespace glovebox::doctor

@@ -18,4 +18,7 @@ struct TrialReport {
 // again. Blocks for that long, kTrialSecondsMax at most.
 TrialReport TryBox(const std::string& zygote_program);
 
+// The same for a container: which runtime works, and print(2+2) under it.
+ContainerReport TryContainer(const std::string& zygote_program);
+
 }  // namespace glovebox::doctor

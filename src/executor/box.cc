@@ -20,8 +20,6 @@ namespace {
 namespace asio = boost::asio;
 using boost::system::error_code;
 
-constexpr auto kBirthTimeMax = std::chrono::seconds(10);  // a thousand times what it takes
-
 }  // namespace
 
 Box::Box(asio::io_context& context, ServerEnds channels, Means means)
@@ -39,7 +37,7 @@ Box::Box(asio::io_context& context, ServerEnds channels, Means means)
 sandbox::CgroupSlot* Box::cgroup() { return means_.slot->cgroup ? &*means_.slot->cgroup : nullptr; }
 
 void Box::Begin() {
-  birth_timer_.expires_after(kBirthTimeMax);
+  birth_timer_.expires_after(means_.birth_time_max);
   birth_timer_.async_wait([self = shared_from_this()](const error_code& error) {
     if (error || self->dead_ || self->ready_) return;
     self->Lose(Error(Errc::kSystem, "The box was not ready in time"));
@@ -101,6 +99,10 @@ void Box::BecomeReady() {
       return Kill();
     }
     meter_ = std::move(*meter);
+  }
+  if (cgroup() != nullptr && in_container()) {
+    overhead_ = {cgroup()->MemoryNow(), cgroup()->ProcessesNow()};
+    cgroup()->ResetPeak();
   }
   if (cgroup() != nullptr) cgroup()->CountFromHere();
   ready_ = true;

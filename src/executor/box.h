@@ -2,6 +2,7 @@
 
 #include <sys/types.h>
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -47,7 +48,16 @@ class Box : public std::enable_shared_from_this<Box> {
     const std::vector<std::string>* measured_tmpfs = nullptr;
     // What its program is told besides the environment that all boxes have.
     std::vector<std::pair<std::string, std::string>> environment;
-    std::shared_ptr<void> ancestor;  // the zygote it is forked from, which must outlive it
+    std::shared_ptr<void> ancestor;           // the zygote it is forked from, which must outlive it
+    bool container = false;                   // an OCI runtime holds it: see overhead()
+    std::chrono::seconds birth_time_max{10};  // a thousand times what a fork takes
+  };
+
+  // What a container's cgroup counts besides what its code uses, as far as it is known when the
+  // container is ready; zero for a box forked from a zygote.
+  struct Overhead {
+    std::uint64_t memory_bytes = 0;
+    std::uint32_t processes = 0;
   };
 
   Box(boost::asio::io_context& context, ServerEnds channels, Means means);
@@ -86,6 +96,8 @@ class Box : public std::enable_shared_from_this<Box> {
   const std::vector<std::pair<std::string, std::string>>& environment() const {
     return means_.environment;
   }
+  bool in_container() const { return means_.container; }
+  const Overhead& overhead() const { return overhead_; }
   bool metered() const { return means_.measured_tmpfs != nullptr; }
   std::optional<sandbox::MemoryMeter>& meter() { return meter_; }  // there if metered()
   bool watched() const { return means_.watcher != nullptr; }
@@ -110,6 +122,7 @@ class Box : public std::enable_shared_from_this<Box> {
   UniqueFd status_;
   Descriptor pidfd_;
   boost::asio::steady_timer birth_timer_;
+  Overhead overhead_;
   std::string greeting_;  // what came through the gate before it was ready
   std::optional<sandbox::MemoryMeter> meter_;
   std::shared_ptr<sandbox::CallRecord> calls_;

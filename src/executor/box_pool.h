@@ -15,19 +15,14 @@
 #include "base/result.h"
 #include "executor/box.h"
 #include "executor/box_kind.h"
+#include "executor/box_source.h"
 #include "executor/host_share.h"
-#include "executor/request.h"
 #include "executor/slot_table.h"
 #include "python/client/box_factory.h"
 #include "python/client/zygote_client.h"
 #include "sandbox/parent/call_watcher.h"
 
 namespace glovebox {
-
-// What of a request's limits its cgroup holds.
-inline sandbox::CgroupLimits GroupLimits(const ExecutionLimits& limits) {
-  return {limits.memory_bytes_max, limits.processes_max, 1.0};
-}
 
 // The boxes of one kind: a zygote that forks them, those that are being born, those that wait.
 //
@@ -38,8 +33,8 @@ inline sandbox::CgroupLimits GroupLimits(const ExecutionLimits& limits) {
 // are replaced between births: the next one is warm before the old one gets no more work, and the
 // old one ends with its last box.
 //
-// Thread rule: the thread of the io_context. Handlers may be called from inside Want and Refill.
-class BoxPool {
+// Thread rule: as for every BoxSource.
+class BoxPool final : public BoxSource {
  public:
   // What of the executor's a pool uses; all of it must outlive the pool.
   struct Means {
@@ -48,34 +43,21 @@ class BoxPool {
     const HostShare& host;
     sandbox::CallWatcher* watcher;  // null: the seccomp wall is down
   };
-  struct Handlers {
-    std::function<void()> waiting;  // another box waits
-    // `requests` of those that want a box cannot have one, and why.
-    std::function<void(const Error&, std::size_t requests)> failed;
-    std::function<void()> changed;  // a zygote is warm, or a box is gone: see Refill
-  };
-
   BoxPool(Means means, BoxKind kind, python::BoxFactory factory, ZygoteLife life,
           Handlers handlers);
-  ~BoxPool();  // kills every box
+  ~BoxPool() override;
   BoxPool(const BoxPool&) = delete;
   BoxPool& operator=(const BoxPool&) = delete;
 
-  const std::string& name() const { return kind_.name; }
-  const std::vector<std::string>& missing() const { return factory_.missing(); }
-
-  // Starts the zygote if there is none.
-  Status Open();
-  // There are to be `count` boxes waiting or being born, for requests that are here. Boxes born
-  // from now on have `limits` in force.
-  void Want(std::size_t count, const sandbox::CgroupLimits& limits);
-  // A box that waits, or null.
-  std::shared_ptr<Box> Take();
-  // `boxes` are to wait, at most the kind's own number; those of a replaced zygote do not count.
-  // Begins a few births towards that, or lets boxes go; true when there is more to do.
-  bool Refill(std::size_t boxes);
-  std::size_t warm_boxes() const { return kind_.warm_boxes; }
-  std::size_t waiting() const { return waiting_.size(); }
+  const std::string& name() const override { return kind_.name; }
+  const std::vector<std::string>& missing() const override { return factory_.missing(); }
+  Status Open() override;  // starts the zygote if there is none
+  void Want(std::size_t count, const sandbox::CgroupLimits& limits) override;
+  std::shared_ptr<Box> Take() override;
+  // Those of a replaced zygote do not count.
+  bool Refill(std::size_t boxes) override;
+  std::size_t warm_boxes() const override { return kind_.warm_boxes; }
+  std::size_t waiting() const override { return waiting_.size(); }
 
  private:
   // Lives as long as it forks and as long as one of its boxes does.

@@ -36,6 +36,10 @@ constexpr auto kMeterIntervalNearLimit = std::chrono::milliseconds(2);
 // The cgroup's limit is to be met first, because it counts its refusals and an rlimit does not.
 constexpr std::uint32_t kProcessSlack = 8;
 
+// A kernel in user space keeps its own accounts of what code uses, and has threads for it.
+constexpr std::uint64_t kRuntimeMemorySlack = 32ull << 20;
+constexpr std::uint32_t kTasksPerProcess = 4;
+
 // For the read at hand, whichever run makes it: its bytes are taken before the next.
 std::span<char> ReadBuffer() {
   thread_local std::array<char, kReadBytes> buffer;
@@ -113,8 +117,13 @@ Status BoxRun::Start() {
 // The box was made before anybody knew what the request would ask for.
 Status BoxRun::SetLimits() {
   sandbox::CgroupLimits& in_force = box_->slot().limits;
-  const sandbox::CgroupLimits wanted = {request_.limits.memory_bytes_max,
-                                        request_.limits.processes_max, in_force.cpus_max};
+  sandbox::CgroupLimits wanted = {request_.limits.memory_bytes_max, request_.limits.processes_max,
+                                  in_force.cpus_max};
+  if (box_->in_container()) {
+    const Box::Overhead& overhead = box_->overhead();
+    wanted.memory_bytes_max += overhead.memory_bytes + kRuntimeMemorySlack;
+    wanted.processes_max = overhead.processes + kTasksPerProcess * wanted.processes_max;
+  }
   if (box_->cgroup() == nullptr || wanted == in_force) return {};
   TRY(box_->cgroup()->SetLimits(wanted));
   in_force = wanted;
@@ -367,8 +376,13 @@ void BoxRun::StopWaiting() {
 void BoxRun::Deliver() {
   if (std::exchange(delivered_, true)) return;
   StopWaiting();
+  report_.in_container = box_->in_container();
   report_.wall_seconds = std::chrono::duration<double>(Clock::now() - handed_over_at_).count();
-  if (box_->cgroup() != nullptr) report_.usage = box_->cgroup()->Usage();
+  if (box_->cgroup() != nullptr) {
+    report_.usage = box_->cgroup()->Usage();
+    std::uint64_t& peak = report_.usage->memory_peak_bytes;
+    peak -= std::min(peak, box_->overhead().memory_bytes);
+  }
   if (box_->meter()) report_.sampled_peak_bytes = box_->meter()->peak();
   Outcome outcome = Judge(report_, request_);
   if (box_->metered()) outcome.limits_tier = LimitsTier::kSupervisor;

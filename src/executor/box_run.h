@@ -43,6 +43,7 @@ struct BoxReport {
   std::optional<sandbox::CgroupUsage> usage;
   std::uint64_t sampled_peak_bytes = 0;  // without a cgroup
   double wall_seconds = 0;
+  bool in_container = false;
 };
 
 // Turns what is known into status, exit code, limits and sentences. Output streams, ids and queue

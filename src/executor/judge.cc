@@ -145,6 +145,18 @@ void JudgeWaitStatus(int wait_status, Outcome& outcome) {
   }
 }
 
+// A container went without a word. A kernel in user space that cannot have another thread ends.
+void JudgeContainerDeath(const BoxReport& report, const ExecutionRequest& request,
+                         Outcome& outcome) {
+  if (report.usage && report.usage->processes_refused > 0) {
+    Set(outcome, ExecutionStatus::kLimitExceeded,
+        "The code started more processes and threads than its limit of " +
+            std::to_string(request.limits.processes_max));
+    return;
+  }
+  Set(outcome, ExecutionStatus::kFailed, "The container ended before the code had finished");
+}
+
 // The first that holds is the one that is told.
 void JudgeEnding(const BoxReport& report, const ExecutionRequest& request, Outcome& outcome) {
   if (report.killed == KillReason::kCancelled) return JudgeKill(report, request, outcome);
@@ -154,6 +166,7 @@ void JudgeEnding(const BoxReport& report, const ExecutionRequest& request, Outco
   if (report.killed != KillReason::kNone) return JudgeKill(report, request, outcome);
   if (report.result) return JudgeResult(*report.result, outcome);
   if (report.wait_status) return JudgeWaitStatus(*report.wait_status, outcome);
+  if (report.in_container) return JudgeContainerDeath(report, request, outcome);
   Set(outcome, ExecutionStatus::kFailed,
       "The box died with the Python process it came from (glovebox-python)");
 }

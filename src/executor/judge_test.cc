@@ -126,6 +126,16 @@ TEST(JudgeTest, RefusedForksAreNamed) {
   EXPECT_THAT(outcome.limits_hit, ElementsAre("pids"));
 }
 
+TEST(JudgeTest, AContainerThatDiedOfTooManyProcessesReachedALimit) {
+  BoxReport report = Running();
+  report.in_container = true;
+  EXPECT_EQ(Judge(report, {}).status, ExecutionStatus::kFailed);
+  report.usage = sandbox::CgroupUsage{.processes_refused = 3};
+  const Outcome outcome = Judge(report, {});
+  EXPECT_EQ(outcome.status, ExecutionStatus::kLimitExceeded);
+  EXPECT_THAT(outcome.limits_hit, ElementsAre("pids"));
+}
+
 TEST(JudgeTest, CancellingWinsOverEverything) {
   BoxReport report = Running();
   report.killed = KillReason::kCancelled;

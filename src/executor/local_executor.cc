@@ -13,8 +13,10 @@
 #include <boost/asio/post.hpp>
 #include <boost/asio/steady_timer.hpp>
 
+#include "container/containers.h"
 #include "executor/box_pool.h"
 #include "executor/box_run.h"
+#include "executor/container_pool.h"
 #include "executor/execution_id.h"
 #include "executor/host_share.h"
 #include "executor/slot_table.h"
@@ -37,11 +39,19 @@ constexpr auto kIdle = std::chrono::minutes(2);  // then one waiting box of each
 constexpr std::size_t kDyingMax = 32;            // boxes whose processes take their time to end
 constexpr int kHandOversMax = 3;  // of one request, to boxes that died before reading
 
+// In the words clients of container modes look for. Nothing weaker is run instead.
+constexpr char kNoContainer[] = "Container runtime not available: ";
+constexpr char kContainersOff[] =
+    "container mode is off; the operator turns it on with SANDBOX_ENABLE_CONTAINER_MODE=true. "
+    "Nothing was run. Without use_container the code runs in a box with its own user, root, "
+    "namespaces, Landlock rules, system-call filter and memory limit";
+
 class LocalExecution;
 
 // A kind of box and the requests that wait for one.
 struct Line {
-  std::unique_ptr<BoxPool> pool;
+  std::unique_ptr<BoxSource> pool;
+  bool container = false;
   std::deque<std::shared_ptr<LocalExecution>> waiting;
 };
 
@@ -88,26 +98,28 @@ class LocalExecutor final : public Executor {
 
   void AddKind(BoxKind kind, python::BoxFactory factory) {
     auto line = std::make_unique<Line>();
-    Line* added = line.get();
-    BoxPool::Handlers handlers;
-    handlers.waiting = [this, added] {
-      RunNext(*added);
-      ArmChores();
-    };
-    handlers.failed = [this, added](const Error& error, std::size_t requests) {
-      FailWaiting(*added, error, requests);
-      // Those that had no place yet try for themselves.
-      asio::post(context_, [this, alive = alive_, added] {
-        if (*alive) RunNext(*added);
-      });
-    };
-    handlers.changed = [this] { ArmChores(); };
-    added->pool = std::make_unique<BoxPool>(BoxPool::Means{context_, slots_, host_, watcher_.get()},
-                                            std::move(kind), std::move(factory),
-                                            options_.zygote_life, std::move(handlers));
-    turns_.push_back(added);
-    lines_.push_back(std::move(line));
+    line->pool = std::make_unique<BoxPool>(BoxPool::Means{context_, slots_, host_, watcher_.get()},
+                                           std::move(kind), std::move(factory),
+                                           options_.zygote_life, HandlersOf(line.get()));
+    AddLine(std::move(line));
   }
+
+  // From here on requests for containers are not refused for want of them.
+  void AddContainers(container::Containers containers) {
+    containers_.emplace(std::move(containers));
+    no_containers_.clear();
+  }
+  // Precondition: AddContainers was called.
+  Status AddContainerKind(BoxKind kind, python::BoxFactory factory) {
+    auto line = std::make_unique<Line>();
+    line->container = true;
+    line->pool = TRY(ContainerPool::Create({context_, slots_, host_, *containers_}, std::move(kind),
+                                           std::move(factory), HandlersOf(line.get())));
+    AddLine(std::move(line));
+    return {};
+  }
+  void RefuseContainers(std::string reason) { no_containers_ = std::move(reason); }
+  const HostShare& host() const { return host_; }
 
   // The first kind's zygote starts at once; those of the others when a box of theirs is due.
   Status Open() {
@@ -123,7 +135,7 @@ class LocalExecutor final : public Executor {
     execution->request = std::move(request);
     execution->observer = observer;
     execution->done = std::move(done);
-    execution->line = FindLine(execution->request.kind);
+    execution->line = FindLine(execution->request);
     if (const std::optional<Error> refusal = Refusal(*execution)) {
       Finish(execution, SetupFailed(*refusal));
       return execution;
@@ -143,10 +155,33 @@ class LocalExecutor final : public Executor {
   ExecutorLoad load() const override { return {runs_.size() + parked_.size(), Waiting()}; }
 
  private:
+  void AddLine(std::unique_ptr<Line> line) {
+    turns_.push_back(line.get());
+    lines_.push_back(std::move(line));
+  }
+
+  BoxSource::Handlers HandlersOf(Line* added) {
+    BoxSource::Handlers handlers;
+    handlers.waiting = [this, added] {
+      RunNext(*added);
+      ArmChores();
+    };
+    handlers.failed = [this, added](const Error& error, std::size_t requests) {
+      FailWaiting(*added, error, requests);
+      // Those that had no place yet try for themselves.
+      asio::post(context_, [this, alive = alive_, added] {
+        if (*alive) RunNext(*added);
+      });
+    };
+    handlers.changed = [this] { ArmChores(); };
+    return handlers;
+  }
+
   // What steady work needs.
   static std::size_t SlotsKept(const LocalExecutorOptions& options) {
     std::size_t slots = options.boxes_max;
-    for (const BoxKind& kind : options.kinds) slots += 2 * std::size_t{kind.warm_boxes};
+    const std::size_t containers = options.containers ? options.containers->warm_boxes : 0;
+    for (const BoxKind& kind : options.kinds) slots += 2 * (kind.warm_boxes + containers);
     return slots;
   }
 
@@ -163,10 +198,10 @@ class LocalExecutor final : public Executor {
     return outcome;
   }
 
-  Line* FindLine(const std::string& kind) {
-    if (kind.empty()) return lines_.front().get();
+  Line* FindLine(const ExecutionRequest& request) {
     for (const auto& line : lines_) {
-      if (line->pool->name() == kind) return line.get();
+      if (line->container != request.use_container) continue;
+      if (request.kind.empty() || line->pool->name() == request.kind) return line.get();
     }
     return nullptr;
   }
@@ -178,6 +213,9 @@ class LocalExecutor final : public Executor {
   }
 
   std::optional<Error> Refusal(const LocalExecution& execution) const {
+    if (execution.request.use_container && !no_containers_.empty()) {
+      return Error(Errc::kUnsupported, kNoContainer + no_containers_);
+    }
     if (execution.line == nullptr) {
       return Error(Errc::kInvalidArgument,
                    "no kind of box is called '" + execution.request.kind + "'");
@@ -202,10 +240,16 @@ class LocalExecutor final : public Executor {
     // Everything before hand-over: the wait for a place and, if none waited, the birth of the box.
     const std::chrono::duration<double> total = Clock::now() - execution->arrived;
     outcome.queue_seconds = total.count() - outcome.wall_seconds;
-    const std::vector<std::string>& missing = lines_.front()->pool->missing();
+    const bool in_container = execution->line != nullptr && execution->line->container;
+    const Line& line = in_container ? *execution->line : *lines_.front();
+    const std::vector<std::string>& missing = line.pool->missing();
     outcome.missing_walls.insert(outcome.missing_walls.begin(), missing.begin(), missing.end());
-    outcome.missing_walls.insert(outcome.missing_walls.begin(), host_.missing().begin(),
-                                 host_.missing().end());
+    if (in_container) {
+      outcome.container = containers_->runtime().Describe();
+    } else {
+      outcome.missing_walls.insert(outcome.missing_walls.begin(), host_.missing().begin(),
+                                   host_.missing().end());
+    }
     const DoneHandler done = std::exchange(execution->done, nullptr);
     execution->withdraw = nullptr;
     if (done) done(std::move(outcome));
@@ -279,7 +323,7 @@ class LocalExecutor final : public Executor {
 
   // --- what can wait: clearing away and filling up -----------------------------------------------
 
-  std::size_t Target(const BoxPool& pool) const {
+  std::size_t Target(const BoxSource& pool) const {
     return awake_ ? pool.warm_boxes() : std::min<std::size_t>(pool.warm_boxes(), 1);
   }
 
@@ -335,8 +379,10 @@ class LocalExecutor final : public Executor {
   HostShare host_;
   std::unique_ptr<sandbox::CallWatcher> watcher_;  // null without the seccomp wall
   SlotTable slots_;
-  std::vector<std::unique_ptr<Line>> lines_;  // at least one
-  std::vector<Line*> turns_;                  // the same, in the order of their turns
+  std::optional<container::Containers> containers_;
+  std::string no_containers_ = kContainersOff;  // why; empty where there are some
+  std::vector<std::unique_ptr<Line>> lines_;    // at least one
+  std::vector<Line*> turns_;                    // the same, in the order of their turns
   std::set<std::shared_ptr<BoxRun>> runs_;
   std::vector<std::shared_ptr<Box>> parked_;  // used, with their answers sent; to be ended
   asio::steady_timer chore_timer_;
@@ -357,6 +403,35 @@ Status CheckWritable(const FolderGrant& folder) {
       Errc::kInvalidArgument,
       "boxes are to write into " + folder.host_path +
           ", and have uids of their own: give others the right to write there (chmod o+w)");
+}
+
+Result<python::BoxFactory> ContainerFactory(const LocalExecutorOptions& options,
+                                            const BoxKind& kind) {
+  const sandbox::HostMode mode = {sandbox::IdentitySource::kMappedRange, true};
+  return python::BoxFactory::Prepare(options.zygote_program,
+                                     {kind.preimports, kind.module_paths, kind.folders, true},
+                                     options.walls, {mode, true, true});
+}
+
+// Fails, with the fix, where the tier is not available.
+Status OpenContainers(const LocalExecutorOptions& options, const std::vector<BoxKind>& kinds,
+                      LocalExecutor& executor, ContainerTierReport& report) {
+  if (!executor.host().has_cgroups() || ::geteuid() != 0) {
+    return Error(Errc::kUnsupported,
+                 "containers need root and a cgroup that holds their limits; run glovebox as root "
+                 "(packaging/systemd), or leave use_container away");
+  }
+  python::BoxFactory first = TRY(ContainerFactory(options, kinds.front()));
+  auto containers = TRY(container::Containers::Open(
+      {options.containers->runtime, options.containers->image, options.zygote_program},
+      first.root(), first.policy(), first.program()));
+  report.runtime = containers.runtime().Describe();
+  executor.AddContainers(std::move(containers));
+  for (BoxKind kind : kinds) {
+    kind.warm_boxes = options.containers->warm_boxes;
+    TRY(executor.AddContainerKind(kind, TRY(ContainerFactory(options, kind))));
+  }
+  return {};
 }
 
 }  // namespace
@@ -380,11 +455,23 @@ Result<std::unique_ptr<Executor>> CreateLocalExecutor(asio::io_context& context,
   }
   std::unique_ptr<sandbox::CallWatcher> watcher;
   if (options.walls.stands(Wall::kSeccomp)) watcher = TRY(sandbox::CallWatcher::Start());
-  const std::vector<BoxKind> kinds = options.kinds;
+  const LocalExecutorOptions asked = options;
+  const std::vector<BoxKind>& kinds = asked.kinds;
   auto executor = std::make_unique<LocalExecutor>(context, std::move(options), std::move(host),
                                                   std::move(watcher));
   for (std::size_t i = 0; i < kinds.size(); ++i) {
     executor->AddKind(kinds[i], std::move(factories[i]));
+  }
+  if (asked.containers) {
+    ContainerTierReport report;
+    report.image = asked.containers->image;
+    report.warm_boxes = asked.containers->warm_boxes;
+    if (Status opened = OpenContainers(asked, kinds, *executor, report); !opened) {
+      report.runtime.clear();
+      report.reason = opened.error().message();
+      executor->RefuseContainers(report.reason);
+    }
+    if (asked.on_containers) asked.on_containers(report);
   }
   TRY(executor->Open());
   return std::unique_ptr<Executor>(std::move(executor));

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,6 +15,22 @@
 #include "sandbox/plan/walls.h"
 
 namespace glovebox {
+
+// The container tier: the same boxes, each an OCI container, for requests that ask for it.
+struct ContainerTierOptions {
+  std::string runtime = "auto";  // or "runsc", "crun", "runc"
+  std::string image;             // a folder with an unpacked root; empty: made of the host's files
+  std::uint32_t warm_boxes = 2;  // containers of each kind that wait
+};
+
+// What became of it.
+struct ContainerTierReport {
+  std::string runtime;  // "gVisor (runsc, platform systrap)"; empty where the tier is not available
+  std::string reason;   // why it is not, and the fix
+  std::string image;    // as in the options
+  std::uint32_t warm_boxes = 0;
+  bool available() const { return !runtime.empty(); }
+};
 
 struct LocalExecutorOptions {
   std::string zygote_program;                 // absolute path of glovebox-python
@@ -30,6 +47,11 @@ struct LocalExecutorOptions {
   std::function<void(const std::vector<std::string>&)> on_degraded = {};
   std::string cgroup_parent = {};  // where boxes have their cgroups; empty: where the host lets us
   sandbox::Walls walls = sandbox::Walls::All();
+  // Nothing: requests for a container are refused.
+  std::optional<ContainerTierOptions> containers = std::nullopt;
+  // Told once, before the executor is returned, if `containers` is set. May be empty. A tier that
+  // is not available is no error: requests for it are refused, with the reason.
+  std::function<void(const ContainerTierReport&)> on_containers = {};
 };
 
 // An executor whose boxes live on this machine: takes its share of it (host_share.h), sweeps what a

@@ -75,7 +75,8 @@ struct Outcome {
   std::vector<std::string> limits_hit;  // "wall", "cpu", "memory", "pids", "output", "events"
   std::vector<Event> events;
   std::uint64_t events_dropped = 0;
-  std::vector<std::string> missing_walls;      // empty at full strength
+  std::vector<std::string> missing_walls;  // empty at full strength
+  std::string container;  // what held it besides the box: "gVisor (runsc, ...)"; empty: nothing
   std::vector<wire::Finding> findings;         // of the language layer
   std::optional<wire::CodeAnalysis> analysis;  // of a validation
   LimitsTier limits_tier = LimitsTier::kCgroup;

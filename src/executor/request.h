@@ -29,6 +29,7 @@ enum class OutputMode : std::uint8_t {
 struct ExecutionRequest {
   std::string caller;                  // for whom: a token's name, a peer; for logs only
   std::string kind;                    // the name of a BoxKind; empty: the first
+  bool use_container = false;          // in a container; never in anything weaker
   std::string code;                    // bytes as the caller sent them; need not be valid UTF-8
   std::string filename = "<sandbox>";  // how tracebacks call the code
   std::vector<std::string> arguments;  // sys.argv[1:]

@@ -142,7 +142,7 @@ Result<ExecuteCodeArguments> ReadExecuteCodeArguments(const json::object& argume
   request.language = LanguagePolicyOf(choice, offer);
   request.limits.memory_bytes_max = TRY(ReadMemoryLimit(arguments, limits, choice.memory_bytes));
   result.capture_output = TRY(ReadFlag(arguments, "capture_output", true));
-  result.use_container = TRY(ReadFlag(arguments, "use_container", false));
+  request.use_container = TRY(ReadFlag(arguments, "use_container", false));
   return result;
 }
 

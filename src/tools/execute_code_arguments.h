@@ -17,7 +17,6 @@ namespace glovebox {
 struct ExecuteCodeArguments {
   ExecutionRequest request;
   bool capture_output = true;
-  bool use_container = false;
 };
 
 // Errors are kInvalidArgument and name the argument, the rule and the value, so that a model can

@@ -73,7 +73,9 @@ json::object Input(const RunLimits& limits, const policy::ProfileOffer& offer) {
       ListProperty("string", "If not empty: the only modules of the profile that the code needs.");
   imports["default"] = json::array();
   json::object container =
-      Property("boolean", "Run in a container besides the box. This version has none and refuses.");
+      Property("boolean",
+               "Run in an OCI container, under gVisor where it is installed, with the same answer. "
+               "Refused where the operator offers none; nothing weaker runs instead.");
   container["default"] = false;
   json::object globals =
       Property("object", "Names and JSON values that are variables when the code starts.");
@@ -144,6 +146,7 @@ json::object OutputProperties() {
   all["stdout_bytes_dropped"] = Property("integer", "Bytes cut from stdout.");
   all["stderr_bytes_dropped"] = Property("integer", "Bytes cut from stderr.");
   all["missing_walls"] = ListProperty("string", "Protections this host could not provide.");
+  all["container"] = Property("string", "The container runtime that held the run, if one did.");
   return all;
 }
 

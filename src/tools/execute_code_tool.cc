@@ -19,13 +19,6 @@ namespace {
 
 namespace json = boost::json;
 
-// In the words clients of container modes look for, and what to do about it.
-constexpr std::string_view kNoContainer =
-    "Container runtime not available: this version of Glovebox has no container tier, and "
-    "SANDBOX_ENABLE_CONTAINER_MODE cannot enable one. Nothing was run. Without use_container the "
-    "code runs in a box with its own user, root, namespaces, Landlock rules, system-call filter "
-    "and memory limit.";
-
 // Code that no box is needed for to know that it will not run.
 mcp::CallToolResult NotRun(std::string_view error,
                            ExecutionStatus status = ExecutionStatus::kFailed) {
@@ -122,9 +115,6 @@ void ExecuteCodeTool::Call(const json::object& arguments, mcp::ToolResponder res
     return responder.Reply(NotRun(parsed.error().message(), ExecutionStatus::kSetupFailed));
   }
   if (!parsed) return responder.Reply(ToToolResult(parsed.error()));
-  if (parsed->use_container) {
-    return responder.Reply(NotRun(kNoContainer, ExecutionStatus::kSetupFailed));
-  }
   const std::string& code = parsed->request.code;
   if (IsBlank(code)) return responder.Reply(NotRun("Empty code provided"));
   if (const auto refusal = TooLarge(code, options_.limits.code_chars_max)) {

@@ -7,7 +7,6 @@
 
 #include "base/text.h"
 #include "tools/arguments.h"
-#include "tools/sandbox_info_tool.h"
 #include "tools/schema.h"
 #include "tools/tool_result.h"
 
@@ -17,13 +16,14 @@ namespace {
 namespace json = boost::json;
 
 json::object Answer(const RunLimits& limits, const policy::ProfileOffer& offer,
-                    const std::vector<std::string>& missing_walls) {
+                    const std::vector<std::string>& missing_walls,
+                    const ContainerTerms& containers) {
   const policy::ProfileChoice choice = offer.Default();
   json::object answer;
   answer["sandbox_type"] = "A fresh box of Linux kernel isolation per call, and a language layer";
   answer["restricted_python_available"] = choice.language_layer;
-  answer["container_runtime_available"] = false;
-  answer["container_mode_enabled"] = false;
+  answer["container_runtime_available"] = !containers.runtime.empty();
+  answer["container_mode_enabled"] = containers.enabled;
   answer["limits"] = {{"default_timeout", limits.timeout_s_default},
                       {"max_timeout", limits.timeout_s_max},
                       {"default_memory_limit", SizeText(choice.memory_bytes)},
@@ -47,8 +47,9 @@ mcp::ToolDefinition Definition() {
   all["sandbox_type"] = Property("string", "How code is isolated, in words.");
   all["restricted_python_available"] =
       Property("boolean", "Whether a language layer checks code of the default profile.");
-  all["container_runtime_available"] = Property("boolean", "False: there is no container mode.");
-  all["container_mode_enabled"] = Property("boolean", "False: there is no container mode.");
+  all["container_runtime_available"] =
+      Property("boolean", "Whether use_container of execute_code gets a container.");
+  all["container_mode_enabled"] = Property("boolean", "Whether the operator turned it on.");
   all["limits"] = Property(
       "object", "default_timeout, max_timeout (seconds), default_memory_limit, max_output_size.");
   all["safe_modules"] = ListProperty("string", "Modules of the default profile.");
@@ -67,8 +68,9 @@ mcp::ToolDefinition Definition() {
 }  // namespace
 
 ListCapabilitiesTool::ListCapabilitiesTool(RunLimits limits, const policy::ProfileOffer& offer,
-                                           const std::vector<std::string>& missing_walls)
-    : answer_(Answer(limits, offer, missing_walls)), definition_(Definition()) {}
+                                           const std::vector<std::string>& missing_walls,
+                                           const ContainerTerms& containers)
+    : answer_(Answer(limits, offer, missing_walls, containers)), definition_(Definition()) {}
 
 void ListCapabilitiesTool::Call(const json::object& arguments, mcp::ToolResponder responder) {
   const Status names = CheckArgumentNames(arguments, "list_capabilities", {});

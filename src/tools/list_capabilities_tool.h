@@ -8,6 +8,7 @@
 #include "mcp/tool_registry.h"
 #include "policy/profile_offer.h"
 #include "tools/run_limits.h"
+#include "tools/sandbox_info_tool.h"
 
 namespace glovebox {
 
@@ -16,7 +17,8 @@ namespace glovebox {
 class ListCapabilitiesTool final : public mcp::Tool {
  public:
   ListCapabilitiesTool(RunLimits limits, const policy::ProfileOffer& offer,
-                       const std::vector<std::string>& missing_walls);
+                       const std::vector<std::string>& missing_walls,
+                       const ContainerTerms& containers = {});
 
   const mcp::ToolDefinition& definition() const override { return definition_; }
   void Call(const boost::json::object& arguments, mcp::ToolResponder responder) override;

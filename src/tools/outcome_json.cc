@@ -254,6 +254,7 @@ json::object OutcomeToJson(const Outcome& outcome, const ExecutionRequest& reque
   AddTail(document, printed, "stdout");
   AddTail(document, outcome.stderr_stream, "stderr");
   document["limits_tier"] = outcome.limits_tier == LimitsTier::kCgroup ? "cgroup" : "supervisor";
+  if (!outcome.container.empty()) document["container"] = outcome.container;
   if (!outcome.missing_walls.empty()) document["missing_walls"] = Strings(outcome.missing_walls);
   return document;
 }

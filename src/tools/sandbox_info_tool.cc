@@ -48,7 +48,9 @@ json::object OutputProperties() {
   all["default_profile"] = Property("string", "What a call without `profile` gets.");
   all["resource_limits"] =
       Property("object", "timeout, max_timeout (seconds), max_output_size, memory_limit, ...");
-  all["container_mode"] = Property("object", "available and enabled: both false in this version.");
+  all["container_mode"] = Property(
+      "object",
+      "available, enabled; where available runtime, image, warm_containers; otherwise reason.");
   all["restricted_python"] = Property(
       "boolean", "Whether a language layer checks code of the default profile before it runs.");
   all["timeout_seconds"] = Property("integer", "Wall time of a run that asks for no other.");
@@ -185,6 +187,18 @@ json::array SafeBuiltins(const json::object& inventory, const policy::ProfileCho
   return safe;
 }
 
+json::object ContainerMode(const ContainerTerms& terms) {
+  json::object mode = {{"available", !terms.runtime.empty()}, {"enabled", terms.enabled}};
+  if (!terms.runtime.empty()) {
+    mode["runtime"] = terms.runtime;
+    mode["image"] = terms.image.empty() ? "the host's Python" : terms.image;
+    mode["warm_containers"] = terms.warm;
+  } else if (!terms.reason.empty()) {
+    mode["reason"] = terms.reason;
+  }
+  return mode;
+}
+
 json::object SandboxInfo(const json::object& inventory, const SandboxTerms& terms) {
   const RunLimits& limits = terms.limits;
   const policy::ProfileChoice choice = terms.offer.Default();
@@ -200,7 +214,7 @@ json::object SandboxInfo(const json::object& inventory, const SandboxTerms& term
                                  {"max_output_size", limits.output_chars_max},
                                  {"memory_limit", SizeText(choice.memory_bytes)},
                                  {"max_memory_limit", SizeText(limits.memory_bytes_max)}};
-  document["container_mode"] = {{"available", false}, {"enabled", false}};
+  document["container_mode"] = ContainerMode(terms.containers);
   document["restricted_python"] = choice.language_layer;
   document["timeout_seconds"] = limits.timeout_s_default;
   document["max_output_size"] = limits.output_chars_max;

@@ -1,5 +1,8 @@
 #pragma once
 
+#include <cstdint>
+#include <string>
+
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
 
@@ -11,10 +14,23 @@
 
 namespace glovebox {
 
+// The container tier of a server.
+struct ContainerTerms {
+  bool enabled = false;
+  std::string runtime;  // how people call it; empty: not available
+  std::string reason;   // why it is not
+  std::string image;    // empty: made of the host's files
+  std::uint32_t warm = 0;
+};
+
+// As clients know it: available, enabled and the rest.
+boost::json::object ContainerMode(const ContainerTerms& terms);
+
 // What a server lets its callers do.
 struct SandboxTerms {
   RunLimits limits;
   policy::ProfileOffer offer = {.enabled = {"basic", "full"}};
+  ContainerTerms containers = {};
 };
 
 // The document of get_sandbox_info: what `inventory` found in a box, and what the server allows.

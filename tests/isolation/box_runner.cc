@@ -67,6 +67,11 @@ Executor* BoxRunner::ExecutorFor(sandbox::Walls walls) {
   options.kinds = {{.name = "python", .preimports = {"ctypes", "mmap", "socket"}}};
   options.walls = walls;
   options.allow_degraded = WithoutUserNamespaces() && ExecutorUser();
+  if (!ContainerRuntime().empty()) {
+    options.containers = ContainerTierOptions{ContainerRuntime(), "", 2};
+    options.on_containers = [this](const ContainerTierReport& report) { problem_ = report.reason; };
+    options.fill_at_start = true;
+  }
   const AsExecutorUser user;
   Result<std::unique_ptr<Executor>> made = CreateLocalExecutor(context_, std::move(options));
   if (!made.ok()) {
@@ -109,6 +114,7 @@ Outcome BoxRunner::Run(sandbox::Walls walls, ExecutionRequest request,
   Executor* executor = ExecutorFor(walls);
   if (executor == nullptr) return Broken("no executor: " + problem_);
   const int timeout_ms = static_cast<int>(request.limits.wall_ms_max) + kGraceMs;
+  request.use_container = !ContainerRuntime().empty();
   // Owned by the handler too: a late answer must not touch a dead stack frame.
   auto answer = std::make_shared<std::optional<Outcome>>();
   const std::shared_ptr<Execution> execution = [&] {
@@ -140,6 +146,12 @@ std::optional<uid_t> ExecutorUser() {
 bool WithoutUserNamespaces() {
   // One thread. NOLINTNEXTLINE(concurrency-mt-unsafe)
   return std::getenv("GLOVEBOX_ISOLATION_NO_USERNS") != nullptr;
+}
+
+std::string ContainerRuntime() {
+  // One thread. NOLINTNEXTLINE(concurrency-mt-unsafe)
+  const char* text = std::getenv("GLOVEBOX_ISOLATION_CONTAINER");
+  return text != nullptr ? text : "";
 }
 
 std::string ZygoteProgram() {

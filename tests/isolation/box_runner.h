@@ -65,6 +65,9 @@ std::optional<uid_t> ExecutorUser();
 // Executors of a normal user are then allowed to be degraded.
 bool WithoutUserNamespaces();
 
+// The container runtime that holds boxes in this run: $GLOVEBOX_ISOLATION_CONTAINER; empty: none.
+std::string ContainerRuntime();
+
 // Where glovebox-python is: $GLOVEBOX_PYTHON, set by ctest.
 std::string ZygoteProgram();
 

@@ -32,6 +32,20 @@ class StdioServer:
             self._process.wait()
             raise
 
+    def kill(self):
+        """Ends it as a machine out of memory would."""
+        self._process.kill()
+        self._process.wait()
+        self._process.stdin.close()
+        self._process.stdout.close()
+
+    def send(self, method, params):
+        """Asks, and does not wait for the answer."""
+        self._last_id += 1
+        request = {"jsonrpc": "2.0", "id": self._last_id, "method": method, "params": params}
+        self._process.stdin.write(json.dumps(request) + "\n")
+        self._process.stdin.flush()
+
     def ask(self, method, params):
         """The result; raises when the answer is an error or is none."""
         return self.ask_together(method, [params])[0]

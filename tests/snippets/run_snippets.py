@@ -7,6 +7,9 @@ A file of snippets is Python with marks:
                            end of a line are followed by a $
     #= JSON                its `result`; not compared where there is none
     #! events              it tries what is refused, to see what happens
+
+With SNIPPETS_CONTAINER=RUNTIME they run in containers of that runtime; SNIPPETS_EVERY=N takes every
+Nth; SNIPPETS_IMAGE is the image. Words on the command line choose by name.
 """
 
 import json
@@ -25,6 +28,13 @@ SETTINGS = {
     "SANDBOX_ENABLE_FILESYSTEM": "true",
     "SANDBOX_DEFAULT_PROFILE": "basic",
 }
+CONTAINER = os.environ.get("SNIPPETS_CONTAINER", "")
+EVERY = int(os.environ.get("SNIPPETS_EVERY", "1"))
+if CONTAINER:
+    SETTINGS |= {"SANDBOX_ENABLE_CONTAINER_MODE": "true", "SANDBOX_CONTAINER_RUNTIME": CONTAINER,
+                 "SANDBOX_CONTAINER_IMAGE": os.environ.get("SNIPPETS_IMAGE", "")}
+# What ends otherwise in a container, and why.
+DIFFERENCES = {}
 HEADER = re.compile(r"^#== (?P<name>[^\[\n]*?)(?: \[(?P<profile>[\w+]+)\])?\n", re.M)
 
 
@@ -71,15 +81,20 @@ def main():
     command = [os.environ["GLOVEBOX"], "serve", "--env-file", "", "--config", ""]
     with StdioServer(command, environment) as server:
         server.ask("initialize", INITIALIZE)
-        for name, profile, code, *expected in snippets:
+        for number, (name, profile, code, *expected) in enumerate(snippets):
             if sys.argv[1:] and not any(word in name for word in sys.argv[1:]):
                 continue
-            arguments = {"code": code, "profile": profile, "timeout": 120}
+            if number % EVERY or (CONTAINER and name in DIFFERENCES):
+                continue
+            arguments = {"code": code, "profile": profile, "timeout": 120,
+                         "use_container": bool(CONTAINER)}
             answer = server.ask("tools/call", {"name": "execute_code", "arguments": arguments})
             if answer["isError"]:
                 problem = answer["content"][0]["text"]
             else:
                 problem = problem_with(answer["structuredContent"], *expected)
+                if CONTAINER not in answer["structuredContent"].get("container", ""):
+                    problem = f"was not held by {CONTAINER}"
             if problem:
                 problems += 1
                 print(f"{name} [{profile}] {problem}")

@@ -49,6 +49,7 @@ Status FillLandlock(const policy::BoxPolicy& policy, sandbox::Walls walls, bool 
 }
 
 std::span<const sock_filter> FilterFor(const BoxFooting& footing) {
+  if (footing.container) return PythonFilterInContainer();
   if (!footing.mode.namespaces) return PythonFilterWithoutNamespaces();
   return footing.cgroups ? PythonFilter() : PythonFilterWithoutCgroup();
 }

@@ -28,6 +28,7 @@ struct BoxContents {
 struct BoxFooting {
   sandbox::HostMode mode;
   bool cgroups = true;
+  bool container = false;  // an OCI runtime holds it
 };
 
 // Everything that is decided once about the boxes of one kind: the zygote's namespaces and root,
@@ -43,6 +44,10 @@ class BoxFactory {
   // only uid is ours.
   sandbox::SpawnRequest ZygoteSpawn(const std::optional<sandbox::UidRange>& uids) const;
   const wire::ZygoteSetup& setup() const { return setup_; }
+  // What those boxes hold, for who builds their walls by other means.
+  const policy::BoxPolicy& policy() const { return policy_; }
+  const sandbox::RootLayout& root() const { return root_; }
+  const std::string& program() const { return program_; }  // as named in that root
   // Lesser walls of this kernel that no box can have, for people; empty at full strength.
   const std::vector<std::string>& missing() const { return missing_; }
 

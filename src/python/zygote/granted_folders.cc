@@ -48,4 +48,15 @@ bool GrantedFolders::Allows(std::string_view path, std::string_view here, bool w
 
 bool GrantedFolders::InWritable(std::string_view path) const { return AnyHolds(writable_, path); }
 
+GrantedFolders GrantedBy(const wire::ZygoteSetup& setup) {
+  constexpr std::uint64_t kWriteFile = 1ull << 1;  // LANDLOCK_ACCESS_FS_WRITE_FILE
+  std::vector<std::string> readable;
+  std::vector<std::string> writable;
+  for (const auto& [path, rights] : setup.landlock.rules) {
+    readable.push_back(path);
+    if ((rights & kWriteFile) != 0) writable.push_back(path);
+  }
+  return GrantedFolders(std::move(readable), std::move(writable));
+}
+
 }  // namespace glovebox::zygote

@@ -4,6 +4,8 @@
 #include <string_view>
 #include <vector>
 
+#include "python/wire/zygote.h"
+
 namespace glovebox::zygote {
 
 // What of the file system is a box's to use, by names alone: nothing is looked up. For evidence,
@@ -31,5 +33,9 @@ class GrantedFolders {
   std::vector<std::string> readable_;
   std::vector<std::string> writable_;
 };
+
+// As the set-up's Landlock rules have them, whether or not Landlock stands; the writable ones are
+// those with the right to make files, and the nodes of /dev.
+GrantedFolders GrantedBy(const wire::ZygoteSetup& setup);
 
 }  // namespace glovebox::zygote

@@ -23,6 +23,7 @@
 #include "python/wire/zygote.h"
 #include "python/zygote/audit_hook.h"
 #include "python/zygote/box.h"
+#include "python/zygote/granted_folders.h"
 #include "python/zygote/interpreter.h"
 #include "python/zygote/rehearsal.h"
 #include "python/zygote/text_pages.h"
@@ -62,19 +63,6 @@ Status PutPipesOnStdio() {
   return {};
 }
 
-// As Landlock has them; the writable ones are those with the right to make files, and the nodes of
-// /dev.
-GrantedFolders FoldersOf(const wire::ZygoteSetup& setup) {
-  constexpr std::uint64_t kWriteFile = 1ull << 1;  // LANDLOCK_ACCESS_FS_WRITE_FILE
-  std::vector<std::string> readable;
-  std::vector<std::string> writable;
-  for (const auto& [path, rights] : setup.landlock.rules) {
-    readable.push_back(path);
-    if ((rights & kWriteFile) != 0) writable.push_back(path);
-  }
-  return GrantedFolders(std::move(readable), std::move(writable));
-}
-
 // Boxes may have our uid: nobody looks into us. And what a killed init leaves comes to us.
 void HoldWithoutNamespaces() {
   ::prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
@@ -89,7 +77,7 @@ Status PutNullOnStdout() {
 }
 
 Status Warm(const wire::ZygoteSetup& setup) {
-  SetGrantedFolders(FoldersOf(setup));
+  SetGrantedFolders(GrantedBy(setup));
   TRY(PutPipesOnStdio());
   if (setup.rehearse) MoveTextToHugePages();
   TRY(StartInterpreter(setup));

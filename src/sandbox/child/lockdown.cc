@@ -100,6 +100,8 @@ AFTER_FORK int SetProcessFlags() noexcept {
     const int state = prctl(PR_GET_SPECULATION_CTRL, misfeature, 0, 0, 0);
     const bool settable = state > 0 && (static_cast<unsigned>(state) & PR_SPEC_PRCTL) != 0;
     if (!settable) continue;  // not affected, or not ours to set on this machine
+    // A filter that somebody loaded before us may have done it for good.
+    if ((static_cast<unsigned>(state) & PR_SPEC_FORCE_DISABLE) != 0) continue;
     if (prctl(PR_SET_SPECULATION_CTRL, misfeature, PR_SPEC_DISABLE, 0, 0) != 0) return errno;
   }
   return 0;
@@ -144,6 +146,11 @@ AFTER_FORK int ApplyFilter(const sock_filter* filter, std::uint16_t length,
   }
   *listener_fd = -1;
   if (errno != EBUSY) return errno;
+  return ApplyFilterAlone(filter, length);
+}
+
+AFTER_FORK int ApplyFilterAlone(const sock_filter* filter, std::uint16_t length) noexcept {
+  const sock_fprog program = {length, const_cast<sock_filter*>(filter)};
   return ErrnoOf(syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &program));
 }
 

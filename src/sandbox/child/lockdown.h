@@ -33,4 +33,7 @@ int ApplyLandlock(const LandlockPlan& plan, const LandlockRule& own,
 // above us listens already: one listener is all the kernel has.
 int ApplyFilter(const sock_filter* filter, std::uint16_t length, int* listener_fd) noexcept;
 
+// The same for a filter that hands no call to anybody.
+int ApplyFilterAlone(const sock_filter* filter, std::uint16_t length) noexcept;
+
 }  // namespace glovebox::sandbox

@@ -59,6 +59,19 @@ TEST(BoxFootingTest, MemoryThatNobodyWouldSeeNeedsACgroup) {
 }
 
 // Nothing is refused without an answer and a record.
+TEST(BoxFootingTest, InAContainerTheFilterAnswersForItself) {
+  const auto filter = PythonFilterInContainer();
+  EXPECT_EQ(Answer(filter, SYS_memfd_create), Answer(PythonFilter(), SYS_memfd_create));
+  EXPECT_EQ(Answer(filter, SYS_execve), SECCOMP_RET_ERRNO | EPERM);
+  EXPECT_EQ(Answer(filter, SYS_clone3), SECCOMP_RET_ERRNO | ENOSYS);
+  for (int call = 0; call < 500; ++call) {
+    const std::uint32_t answer = Answer(filter, call, {1234, 1234, 1234});
+    EXPECT_NE(answer, SECCOMP_RET_USER_NOTIF) << call;
+    const bool allowed = Answer(PythonFilter(), call, {1234, 1234, 1234}) == SECCOMP_RET_ALLOW;
+    EXPECT_EQ(answer == SECCOMP_RET_ALLOW, allowed) << call;
+  }
+}
+
 TEST(BoxFootingTest, TheSupervisorKnowsEveryCallThatAnyFilterHandsToIt) {
   for (const auto filter :
        {PythonFilter(), PythonFilterWithoutCgroup(), PythonFilterWithoutNamespaces()}) {

@@ -37,8 +37,6 @@ sock_filter ReturnErrno(int error) {
   return Return(SECCOMP_RET_ERRNO | (static_cast<std::uint32_t>(error) & SECCOMP_RET_DATA));
 }
 
-sock_filter Refuse() { return Return(SECCOMP_RET_USER_NOTIF); }
-
 // Jumps over `if_true` or `if_false` instructions.
 sock_filter JumpIf(std::uint16_t comparison, std::uint32_t value, std::size_t if_true,
                    std::size_t if_false) {
@@ -116,8 +114,12 @@ Result<Code> PretendCode(const std::vector<ArgumentTest>& tests) {
   return code;
 }
 
+sock_filter Refuse(BoxFooting footing, int error) {
+  return footing == BoxFooting::kContainer ? ReturnErrno(error) : Return(SECCOMP_RET_USER_NOTIF);
+}
+
 bool IsRefused(const AllowRule& rule, BoxFooting footing) {
-  return (rule.needs_cgroup && footing != BoxFooting::kCgroup) ||
+  return (rule.needs_cgroup && footing > BoxFooting::kCgroup) ||
          (rule.needs_namespaces && footing == BoxFooting::kSharedHost);
 }
 
@@ -131,10 +133,10 @@ std::vector<ArgumentTest> TestsOf(const AllowRule& rule, BoxFooting footing) {
 
 Result<Code> AllowCode(const AllowRule& rule, BoxFooting footing) {
   Code code;
-  if (IsRefused(rule, footing)) return Code{Refuse()};
+  if (IsRefused(rule, footing)) return Code{Refuse(footing, EPERM)};
   if (!rule.pretend.empty()) code = TRY(PretendCode(rule.pretend));
   for (const ArgumentTest& test : TestsOf(rule, footing)) {
-    if (Status appended = AppendTest(code, test, Refuse()); !appended) {
+    if (Status appended = AppendTest(code, test, Refuse(footing, rule.otherwise)); !appended) {
       return std::move(appended).error();
     }
   }
@@ -247,7 +249,7 @@ Result<std::vector<sock_filter>> CompileFilter(const SyscallPolicy& policy, Arch
     }
   }
   for (const DenyRule& rule : policy.deny) {
-    if (Status added = AddCalls(rule.calls, {Refuse()}, arch, table); !added) {
+    if (Status added = AddCalls(rule.calls, {Refuse(footing, rule.error)}, arch, table); !added) {
       return std::move(added).error();
     }
   }

@@ -36,7 +36,8 @@ Result<std::optional<std::uint32_t>> SyscallNumber(const std::string& name, Arch
 //   a call in [[deny]]            a refusal; so is one whose needs are not met
 //   everything else, also nr -1   ERRNO(default_error)
 // A refusal is USER_NOTIF: the supervisor answers with the errno of the call's WatchedCallRule and
-// records the attempt. Without a supervisor the kernel answers ENOSYS: refused all the same.
+// records the attempt. Without a supervisor the kernel answers ENOSYS: refused all the same. In a
+// container it is ERRNO with that same errno.
 // Calls that `arch` does not have are skipped. Errors: an unknown name (kInvalidArgument), a
 // program beyond kFilterLengthMax (kLimit).
 //

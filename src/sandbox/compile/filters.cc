@@ -35,6 +35,16 @@ std::span<const sock_filter> PythonFilterWithoutNamespaces() noexcept {
 #endif
 }
 
+std::span<const sock_filter> PythonFilterInContainer() noexcept {
+#if defined(__x86_64__) && !defined(__ILP32__)
+  return kPythonFilterX86_64Container;
+#elif defined(__aarch64__) && defined(__LP64__) && !defined(__AARCH64EB__)
+  return kPythonFilterAarch64Container;
+#else
+  return {};
+#endif
+}
+
 std::span<const WatchedCall> PythonWatchedCalls() noexcept {
 #if defined(__x86_64__) && !defined(__ILP32__)
   return kPythonFilterX86_64Watched;

@@ -22,6 +22,10 @@ std::span<const sock_filter> PythonFilterWithoutCgroup() noexcept;
 // same user is refused.
 std::span<const sock_filter> PythonFilterWithoutNamespaces() noexcept;
 
+// The same as the first for boxes in containers, where no supervisor listens: every refusal is the
+// filter's own answer.
+std::span<const sock_filter> PythonFilterInContainer() noexcept;
+
 // A call of that filter whose refusals the supervisor answers, with `error`, and records.
 struct WatchedCall {
   std::uint32_t number;

@@ -1,7 +1,8 @@
 // generate_filters POLICY.toml NAME OUTPUT.inc: compiles a policy for every architecture and writes
 // the programs as constexpr arrays kNAMEX86_64 and kNAMEAarch64, each also for boxes without a
-// cgroup (...NoCgroup), for those without namespaces either (...SharedHost), and with the calls
-// that any of them hands to the supervisor (...Watched). Runs while Glovebox is built.
+// cgroup (...NoCgroup), for those without namespaces either (...SharedHost), for containers
+// (...Container), and with the calls that any of them hands to the supervisor (...Watched). Runs
+// while Glovebox is built.
 #include <linux/filter.h>
 
 #include <cstdio>
@@ -63,6 +64,8 @@ Result<std::string> ArchText(const SyscallPolicy& policy, const std::string& nam
          ArrayText(name + "NoCgroup", TRY(CompileFilter(policy, arch, BoxFooting::kSupervisor))) +
          "\n" +
          ArrayText(name + "SharedHost", TRY(CompileFilter(policy, arch, BoxFooting::kSharedHost))) +
+         "\n" +
+         ArrayText(name + "Container", TRY(CompileFilter(policy, arch, BoxFooting::kContainer))) +
          "\n" + WatchedText(name, TRY(WatchedCalls(policy, arch, BoxFooting::kSharedHost)));
 }
 

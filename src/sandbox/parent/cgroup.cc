@@ -230,6 +230,29 @@ Status CgroupSlot::Prepare(const CgroupLimits& limits) {
   return {};
 }
 
+Status CgroupSlot::Adopt(pid_t pid) const {
+  for (const std::string& directory : directories_) {
+    const bool v1 = std::find(joined_.begin(), joined_.end(), directory) != joined_.end();
+    TRY(WriteExisting(directory + (v1 ? "/tasks" : "/cgroup.procs"), std::to_string(pid)));
+  }
+  return {};
+}
+
+std::uint64_t CgroupSlot::MemoryNow() const {
+  const char* name = IsV2("memory") ? "memory.current" : "memory.usage_in_bytes";
+  return ParseNumber(ReadFile(File("memory", name)).value_or(""));
+}
+
+std::uint32_t CgroupSlot::ProcessesNow() const {
+  const std::string text = ReadFile(File("pids", "pids.current")).value_or("");
+  return static_cast<std::uint32_t>(ParseNumber(text));
+}
+
+void CgroupSlot::ResetPeak() const {
+  const char* name = IsV2("memory") ? "memory.peak" : "memory.max_usage_in_bytes";
+  static_cast<void>(WriteExisting(File("memory", name), "0"));
+}
+
 CgroupUsage CgroupSlot::RawUsage() const {
   CgroupUsage usage;
   usage.memory_peak_bytes = peak_.Read();

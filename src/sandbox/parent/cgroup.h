@@ -50,6 +50,15 @@ class CgroupSlot {
   // Sets the limits and starts counting anew. Precondition: nobody is inside.
   Status Prepare(const CgroupLimits& limits);
 
+  // Puts a process that has one thread inside, and so what it will fork.
+  Status Adopt(pid_t pid) const;
+
+  // What is inside at this moment.
+  std::uint64_t MemoryNow() const;
+  std::uint32_t ProcessesNow() const;
+  // The peak begins anew at what is inside, where the kernel can do that.
+  void ResetPeak() const;
+
   // New limits for whoever is inside; the counters go on.
   Status SetLimits(const CgroupLimits& limits);
 

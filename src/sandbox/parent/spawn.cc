@@ -175,6 +175,10 @@ Result<Process> Spawn(const SpawnRequest& request) {
     Status joined = WriteExisting(request.cgroup_file, std::to_string(process.pid()));
     if (!joined) return std::move(joined).error().Within(context);
   }
+  if (request.adopt) {
+    Status adopted = request.adopt(process.pid());
+    if (!adopted) return std::move(adopted).error().Within(context);
+  }
   if (::write(ready.write.get(), "1", 1) != 1) {
     return Error::FromErrno(context + ": telling the child to go on", errno);
   }

@@ -12,6 +12,7 @@
 #include <sys/types.h>
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <utility>
@@ -52,7 +53,8 @@ struct SpawnRequest {
   uid_t host_uid = 0;
   std::uint64_t kept_capabilities = 0;
   std::string cgroup_file;  // takes the child's pid before it goes on; empty: it stays in ours
-  const RootLayout* root = nullptr;  // with CLONE_NEWNS: the root to build; null keeps the host's
+  std::function<Status(pid_t)> adopt;  // told that pid at the same moment; may be empty
+  const RootLayout* root = nullptr;    // with CLONE_NEWNS: the root to build; null keeps the host's
   std::vector<std::pair<int, int>> descriptors;  // (ours, the child's); all others are closed
   std::string executable;                        // as named inside the new root
   std::vector<std::string> arguments;            // argv, from argv[0] on

@@ -1,0 +1,177 @@
+#include "container/bundle.h"
+
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <iterator>
+#include <string_view>
+#include <utility>
+
+#include <boost/json/array.hpp>
+#include <boost/json/object.hpp>
+#include <boost/json/serialize.hpp>
+
+#include "base/result.h"
+#include "embedded/python_syscalls.h"
+#include "policy/syscall_policy.h"
+
+namespace glovebox::container {
+namespace {
+
+namespace json = boost::json;
+
+struct LimitName {
+  int resource;
+  const char* name;
+};
+constexpr LimitName kLimitNames[] = {
+    {RLIMIT_CORE, "RLIMIT_CORE"},         {RLIMIT_NOFILE, "RLIMIT_NOFILE"},
+    {RLIMIT_FSIZE, "RLIMIT_FSIZE"},       {RLIMIT_MEMLOCK, "RLIMIT_MEMLOCK"},
+    {RLIMIT_MSGQUEUE, "RLIMIT_MSGQUEUE"}, {RLIMIT_SIGPENDING, "RLIMIT_SIGPENDING"},
+    {RLIMIT_NPROC, "RLIMIT_NPROC"},       {RLIMIT_NICE, "RLIMIT_NICE"},
+    {RLIMIT_RTPRIO, "RLIMIT_RTPRIO"},     {RLIMIT_STACK, "RLIMIT_STACK"},
+};
+
+// Of the calls that a box is never allowed, those that its start and its own locks need: the filter
+// that its Python puts on itself last refuses these too.
+constexpr std::string_view kNeededToStart[] = {"execve",
+                                               "execveat",
+                                               "openat2",
+                                               "clone3",
+                                               "seccomp",
+                                               "landlock_create_ruleset",
+                                               "landlock_add_rule",
+                                               "landlock_restrict_self"};
+
+json::array Strings(const std::vector<std::string>& texts) {
+  return json::array(texts.begin(), texts.end());
+}
+
+json::array Limits(const policy::BoxPolicy& policy) {
+  json::array limits;
+  for (const policy::RlimitItem& item : policy.rlimits) {
+    for (const LimitName& known : kLimitNames) {
+      if (known.resource != item.resource) continue;
+      limits.emplace_back(
+          json::object{{"type", known.name}, {"hard", item.value}, {"soft", item.value}});
+    }
+  }
+  return limits;
+}
+
+json::object Process(const BundleSpec& spec) {
+  json::array environment;
+  for (const auto& [name, value] : spec.policy->environment) {
+    environment.emplace_back(name + "=" + value);
+  }
+  json::object none;
+  for (const char* set : {"bounding", "effective", "inheritable", "permitted", "ambient"}) {
+    none[set] = json::array();
+  }
+  return {{"terminal", false},
+          {"user", {{"uid", spec.inner_uid}, {"gid", spec.inner_uid}}},
+          {"args", Strings(spec.arguments)},
+          {"env", std::move(environment)},
+          {"cwd", spec.work_folder},
+          {"capabilities", std::move(none)},
+          {"rlimits", Limits(*spec.policy)},
+          {"noNewPrivileges", true}};
+}
+
+json::object Mount(const char* target, const char* type, json::array options) {
+  return {
+      {"destination", target}, {"type", type}, {"source", type}, {"options", std::move(options)}};
+}
+
+json::array Mounts(const BundleSpec& spec) {
+  json::array mounts;
+  mounts.push_back(Mount("/proc", "proc", {"nosuid", "noexec", "nodev"}));
+  mounts.push_back(Mount("/dev", "tmpfs", {"nosuid", "noexec", "mode=755", "size=65536"}));
+  for (const BindMount& bind : spec.root->binds) {
+    json::array options = {"bind", "nosuid", "nodev", bind.writable ? "rw" : "ro"};
+    if (bind.writable) options.emplace_back("noexec");
+    mounts.push_back({{"destination", bind.target},
+                      {"type", "bind"},
+                      {"source", bind.source},
+                      {"options", std::move(options)}});
+  }
+  const std::string owner = std::to_string(spec.inner_uid);
+  for (const policy::TmpfsItem& item : spec.policy->tmpfs) {
+    json::array options = {"nosuid", "nodev", "noexec", "mode=700"};
+    options.emplace_back("uid=" + owner);
+    options.emplace_back("gid=" + owner);
+    options.emplace_back("size=" + std::to_string(item.size_bytes));
+    if (!spec.own_kernel) options.emplace_back("nr_inodes=" + std::to_string(item.inodes));
+    mounts.push_back(Mount(item.path.c_str(), "tmpfs", std::move(options)));
+  }
+  return mounts;
+}
+
+bool NeededToStart(const std::string& call) {
+  return std::find(std::begin(kNeededToStart), std::end(kNeededToStart), call) !=
+         std::end(kNeededToStart);
+}
+
+// The first wall of calls around the whole container, its first process included: what the policy
+// denies without conditions. The one that Python puts on itself, inside, is the whole policy.
+json::object Filter() {
+  static const Result<SyscallPolicy> policy = ParseSyscallPolicy(embedded::kPythonSyscalls);
+  CHECK(policy.ok());  // the build compiled the same text
+  json::array rules;
+  for (const DenyRule& rule : policy->deny) {
+    json::array names;
+    for (const std::string& call : rule.calls) {
+      if (!NeededToStart(call)) names.emplace_back(call);
+    }
+    if (names.empty()) continue;
+    rules.push_back(
+        {{"names", std::move(names)}, {"action", "SCMP_ACT_ERRNO"}, {"errnoRet", rule.error}});
+  }
+  return {{"defaultAction", "SCMP_ACT_ALLOW"}, {"syscalls", std::move(rules)}};
+}
+
+json::array Mapping(const HostIds& ids, std::uint32_t inner) {
+  return {{{"containerID", 0}, {"hostID", ids.root}, {"size", 1}},
+          {{"containerID", inner}, {"hostID", ids.box}, {"size", 1}}};
+}
+
+json::object Linux(const BundleSpec& spec) {
+  json::array namespaces;
+  for (const char* type : {"pid", "mount", "ipc", "uts", "network"}) {
+    namespaces.emplace_back(json::object{{"type", type}});
+  }
+  json::object object;
+  object["maskedPaths"] = {"/proc/acpi",          "/proc/kcore",      "/proc/keys",
+                           "/proc/latency_stats", "/proc/timer_list", "/proc/sched_debug",
+                           "/proc/scsi"};
+  object["readonlyPaths"] = {"/proc/bus", "/proc/fs", "/proc/irq", "/proc/sys",
+                             "/proc/sysrq-trigger"};
+  if (!spec.own_kernel) {
+    namespaces.emplace_back(json::object{{"type", "cgroup"}});
+    object["seccomp"] = Filter();
+    if (spec.ids) {
+      namespaces.emplace_back(json::object{{"type", "user"}});
+      object["uidMappings"] = Mapping(*spec.ids, spec.inner_uid);
+      object["gidMappings"] = Mapping(*spec.ids, spec.inner_uid);
+    }
+  }
+  object["namespaces"] = std::move(namespaces);
+  return object;
+}
+
+}  // namespace
+
+std::string BundleConfiguration(const BundleSpec& spec) {
+  const json::object configuration = {
+      {"ociVersion", "1.0.2"},
+      {"root", {{"path", spec.root->folder}, {"readonly", true}}},
+      {"hostname", spec.host_name},
+      {"process", Process(spec)},
+      {"mounts", Mounts(spec)},
+      {"linux", Linux(spec)},
+      {"annotations", {{"io.glovebox.container", spec.id}, {"io.glovebox.server", spec.server}}},
+  };
+  return json::serialize(configuration) + "\n";
+}
+
+}  // namespace glovebox::container

@@ -1,0 +1,107 @@
+#include "container/containers.h"
+
+#include <chrono>
+#include <filesystem>
+#include <system_error>
+#include <utility>
+
+#include "base/text.h"
+#include "container/program.h"
+#include "sandbox/compile/python_box.h"
+
+namespace glovebox::container {
+namespace {
+
+constexpr auto kProofPatience = std::chrono::seconds(5);
+constexpr auto kDeletePatience = std::chrono::seconds(5);
+// The uids of a trial, far from every range that somebody uses: nothing of the host is theirs.
+constexpr HostIds kTrialIds = {1'999'900'000, 1'999'900'001};
+
+Status CheckImage(const std::string& image) {
+  std::error_code ignored;
+  if (image.empty()) return {};
+  if (image.starts_with('/') && std::filesystem::is_directory(image, ignored)) return {};
+  return Error(Errc::kInvalidArgument,
+               "SANDBOX_CONTAINER_IMAGE names '" + image +
+                   "': must be the absolute path of a folder with an unpacked root file system; "
+                   "`make build-sandbox` makes one, also of an image that podman or docker has");
+}
+
+}  // namespace
+
+Result<Containers> Containers::Open(const ContainerOptions& options,
+                                    const sandbox::RootLayout& root,
+                                    const policy::BoxPolicy& policy, const std::string& program) {
+  TRY(CheckImage(options.image));
+  Containers containers(options, TRY(StateFolder::Open(options.state_parent)));
+  const ContainerKind kind = TRY(containers.MakeKind(root, policy, program, {}));
+  containers.runtime_ =
+      TRY(FindRuntime(options.runtime, options.launcher,
+                      [&](const Runtime& candidate) { return containers.Prove(candidate, kind); }));
+  return containers;
+}
+
+Status Containers::Prove(const Runtime& candidate, const ContainerKind& kind) {
+  runtime_ = candidate;
+  const PreparedContainer trial = TRY(Prepare(kind, "prove", kTrialIds));
+  const std::vector<std::string> run =
+      candidate.RunArguments(state_.runtime_folder(), trial.folder, "", trial.id);
+  Result<ProgramEnd> end = RunProgram(run, kProofPatience);
+  // A hanging one leaves processes that only its runtime knows.
+  const bool clean = end.ok() && end->succeeded();
+  if (!clean) static_cast<void>(RunProgram(DeleteArguments(trial.id), kDeletePatience));
+  Forget(trial.id);
+  if (!end) return std::move(end).error();
+  if (!end->in_time) return Error(Errc::kUnsupported, "did not run a container in 5 seconds");
+  if (end->exit_code == 0 && Trim(end->output).ends_with("proven")) return {};
+  return Error(Errc::kUnsupported, "exit code " + std::to_string(end->exit_code) + "\n" +
+                                       std::string(Trim(end->output)));
+}
+
+Result<ContainerKind> Containers::MakeKind(const sandbox::RootLayout& root,
+                                           const policy::BoxPolicy& policy,
+                                           const std::string& program,
+                                           const std::vector<std::string>& granted) {
+  ContainerKind kind;
+  if (options_.image.empty()) {
+    kind.root = TRY(MakeHostRoot(root, state_.path() + "/root-" + std::to_string(++kinds_)));
+  } else {
+    std::vector<std::string> targets = granted;
+    targets.push_back(program);
+    kind.root = TRY(MakeImageRoot(root, options_.image, targets, sandbox::PythonStdlib()));
+  }
+  kind.policy = policy;
+  kind.program = program;
+  kind.work_folder = "/work";
+  kind.host_name = "box";
+  return kind;
+}
+
+Result<PreparedContainer> Containers::Prepare(const ContainerKind& kind, const std::string& mode,
+                                              std::optional<HostIds> ids) {
+  PreparedContainer prepared;
+  prepared.id = "glovebox-" + state_.server() + "-" + std::to_string(next_++);
+  BundleSpec spec;
+  spec.id = prepared.id;
+  spec.server = state_.server();
+  spec.root = &kind.root;
+  spec.policy = &kind.policy;
+  spec.arguments = {kind.program, mode};
+  spec.work_folder = kind.work_folder;
+  spec.host_name = kind.host_name;
+  spec.own_kernel = runtime_.own_kernel();
+  spec.ids = ids;
+  prepared.folder = TRY(
+      state_.AddContainer(prepared.id, BundleConfiguration(spec), DeleteArguments(prepared.id)));
+  prepared.pid_file = prepared.folder + "/pid";
+  prepared.log_file = prepared.folder + "/log";
+  prepared.run_arguments = runtime_.RunArguments(state_.runtime_folder(), prepared.folder,
+                                                 prepared.pid_file, prepared.id);
+  return prepared;
+}
+
+std::vector<std::string> Containers::DeleteArguments(const std::string& id) const {
+  return runtime_.DeleteArguments(state_.runtime_folder(), id);
+}
+
+}  // namespace glovebox::container

@@ -1,0 +1,81 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "container/bundle.h"
+#include "container/root_folder.h"
+#include "container/runtime.h"
+#include "container/state_folder.h"
+#include "policy/box_policy.h"
+#include "sandbox/compile/root_layout.h"
+
+namespace glovebox::container {
+
+struct ContainerOptions {
+  std::string runtime = "auto";  // or a name of RuntimeNames()
+  std::string image;             // a folder with an unpacked root; empty: made of the host's files
+  std::string launcher;          // absolute path of glovebox-python
+  std::string state_parent = kStateParent;
+};
+
+// What containers of one kind have in common.
+struct ContainerKind {
+  ContainerRoot root;
+  policy::BoxPolicy policy;
+  std::string program;  // the first process, as named in the root
+  std::string work_folder;
+  std::string host_name;
+};
+
+// One container that can be started.
+struct PreparedContainer {
+  std::string id;
+  std::string folder;
+  std::vector<std::string> run_arguments;
+  std::string pid_file;  // written by the runtime when the container runs
+  std::string log_file;  // for what the runtime has to say
+};
+
+// The containers of one server: the runtime that works here, found by using it, and the folder in
+// which everything about them is kept. Knows no process: who starts what is the caller's business.
+class Containers {
+ public:
+  // Sweeps what dead servers left, then finds a runtime: each candidate has to run a program of
+  // ours in a container of `proof_kind`'s shape, within 5 seconds. Blocks for that long. An error
+  // says what is missing and the fix.
+  static Result<Containers> Open(const ContainerOptions& options, const sandbox::RootLayout& root,
+                                 const policy::BoxPolicy& policy, const std::string& program);
+
+  const Runtime& runtime() const { return runtime_; }
+  const std::string& image() const { return options_.image; }
+
+  // The root of a kind: `granted` are the paths in it that an operator added.
+  Result<ContainerKind> MakeKind(const sandbox::RootLayout& root, const policy::BoxPolicy& policy,
+                                 const std::string& program,
+                                 const std::vector<std::string>& granted);
+
+  // Writes the bundle of a container whose first process is the kind's program with `mode`.
+  Result<PreparedContainer> Prepare(const ContainerKind& kind, const std::string& mode,
+                                    std::optional<HostIds> ids);
+  // The command that ends one and removes what the runtime keeps of it.
+  std::vector<std::string> DeleteArguments(const std::string& id) const;
+  // After that command has ended.
+  void Forget(const std::string& id) const { state_.RemoveContainer(id); }
+
+ private:
+  Containers(ContainerOptions options, StateFolder state)
+      : options_(std::move(options)), state_(std::move(state)) {}
+  Status Prove(const Runtime& candidate, const ContainerKind& kind);
+
+  ContainerOptions options_;
+  StateFolder state_;
+  Runtime runtime_;
+  std::uint64_t next_ = 1;
+  std::uint64_t kinds_ = 0;
+};
+
+}  // namespace glovebox::container

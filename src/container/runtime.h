@@ -1,0 +1,53 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+
+namespace glovebox::container {
+
+enum class RuntimeKind : std::uint8_t {
+  kRunsc,  // gVisor: a kernel of its own in user space
+  kCrun,   // the host's kernel
+  kRunc,   // the host's kernel
+};
+
+// A program that starts OCI containers, and how it is used here.
+struct Runtime {
+  RuntimeKind kind = RuntimeKind::kRunsc;
+  std::string program;   // absolute path
+  std::string platform;  // runsc only: how it catches system calls
+  std::string launcher;  // glovebox-python, which hides cgroups from runtimes that want their own
+
+  std::string name() const;      // "runsc"
+  std::string Describe() const;  // "gVisor (runsc, platform ptrace)"
+  bool own_kernel() const { return kind == RuntimeKind::kRunsc; }
+
+  // Starts the container `id` of `bundle`; state is kept in `state_folder`. With a `pid_file` the
+  // program ends when the container runs, and without one when the container has ended.
+  std::vector<std::string> RunArguments(const std::string& state_folder, const std::string& bundle,
+                                        const std::string& pid_file, const std::string& id) const;
+  // Kills the container, if it lives, and removes what the runtime keeps of it.
+  std::vector<std::string> DeleteArguments(const std::string& state_folder,
+                                           const std::string& id) const;
+
+ private:
+  std::vector<std::string> Front(const std::string& state_folder) const;
+};
+
+// What a setting may name: "auto" and the runtimes.
+const std::vector<std::string>& RuntimeNames();
+
+// Whether a runtime works here: nothing, or the reason why it does not.
+using RuntimeProof = std::function<Status(const Runtime&)>;
+
+// The first runtime that `setting` names, that is installed and that `proof` accepts: gVisor first,
+// on the best of its platforms that works. kUnsupported when there is none, with what was tried,
+// why it failed, and the fix.
+Result<Runtime> FindRuntime(const std::string& setting, const std::string& launcher,
+                            const RuntimeProof& proof);
+
+}  // namespace glovebox::container

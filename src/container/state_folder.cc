@@ -1,0 +1,141 @@
+#include "container/state_folder.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <chrono>
+#include <filesystem>
+#include <string_view>
+#include <system_error>
+#include <utility>
+
+#include "base/file.h"
+#include "base/text.h"
+#include "container/program.h"
+
+namespace glovebox::container {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr auto kDeletePatience = std::chrono::seconds(10);
+
+Status MakeFolders(const std::string& path) {
+  std::error_code error;
+  fs::create_directories(path, error);
+  if (error) return Error::FromErrno("making " + path, error.value());
+  return {};
+}
+
+Status WriteNew(const std::string& path, std::string_view text) {
+  const UniqueFd file(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644));
+  if (!file) return Error::FromErrno("making " + path, errno);
+  while (!text.empty()) {
+    const ssize_t put = ::write(file.get(), text.data(), text.size());
+    if (put < 0) return Error::FromErrno("writing " + path, errno);
+    text.remove_prefix(static_cast<std::size_t>(put));
+  }
+  return {};
+}
+
+// Runtimes mount in namespaces of their own. Should one ever not have, what is mounted there is the
+// host's, and nothing below is removed.
+bool HoldsMounts(const std::string& folder) {
+  const std::string mounts = ReadFile("/proc/self/mountinfo").value_or("");
+  return mounts.find(" " + folder + "/") != std::string::npos;
+}
+
+void RemoveTree(const std::string& folder) {
+  if (HoldsMounts(folder)) return;
+  std::error_code ignored;
+  fs::remove_all(folder, ignored);
+}
+
+std::string NewServerName() {
+  std::uint32_t number = 0;
+  CHECK(::getrandom(&number, sizeof(number), 0) == sizeof(number));
+  return std::to_string(::getpid()) + "-" + std::to_string(number);
+}
+
+// A lock that nobody holds, or nothing. Everybody who has the file open has the same one, and
+// nobody else opens it.
+UniqueFd TakeLock(const std::string& path, int flags) {
+  UniqueFd lock(::open(path.c_str(), O_RDWR | O_CLOEXEC | flags, 0600));
+  if (lock && ::flock(lock.get(), LOCK_EX | LOCK_NB) != 0) lock.reset();
+  return lock;
+}
+
+void SweepDead(const std::string& parent) {
+  std::error_code ignored;
+  std::vector<std::string> folders;
+  for (const fs::directory_entry& entry : fs::directory_iterator(parent, ignored)) {
+    folders.push_back(entry.path().string());
+  }
+  for (const std::string& folder : folders) {
+    const UniqueFd lock = TakeLock(folder + "/lock", 0);
+    // One without a lock file was abandoned between its first two steps.
+    const bool begun = ::access((folder + "/lock").c_str(), F_OK) == 0;
+    if (lock || !begun) SweepStateFolder(folder);
+  }
+}
+
+}  // namespace
+
+void SweepStateFolder(const std::string& folder) {
+  std::error_code ignored;
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder, ignored)) {
+    const std::string note = ReadFile(entry.path().string() + "/delete").value_or("");
+    std::vector<std::string> arguments;
+    for (const std::string_view line : Split(note, '\n')) {
+      if (!line.empty()) arguments.emplace_back(line);
+    }
+    // What cannot be ended by its runtime is ended with its cgroup.
+    if (!arguments.empty()) static_cast<void>(RunProgram(arguments, kDeletePatience));
+  }
+  RemoveTree(folder);
+}
+
+Result<StateFolder> StateFolder::Open(const std::string& parent) {
+  TRY(MakeFolders(parent));
+  // One server at a time sweeps and settles: a folder without a lock is then nobody's.
+  const UniqueFd turn(::open(parent.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!turn || ::flock(turn.get(), LOCK_EX) != 0) return Error::FromErrno(parent, errno);
+  SweepDead(parent);
+  StateFolder folder;
+  folder.server_ = NewServerName();
+  folder.path_ = parent + "/" + folder.server_;
+  TRY(MakeFolders(folder.runtime_folder()));
+  folder.lock_ = TakeLock(folder.path_ + "/lock", O_CREAT | O_EXCL);
+  if (!folder.lock_) return Error::FromErrno("locking " + folder.path_, errno);
+  return folder;
+}
+
+StateFolder::StateFolder(StateFolder&& other) noexcept
+    : path_(std::exchange(other.path_, {})),
+      server_(std::move(other.server_)),
+      lock_(std::move(other.lock_)) {}
+
+StateFolder::~StateFolder() {
+  if (path_.empty()) return;
+  RemoveTree(path_);
+}
+
+Result<std::string> StateFolder::AddContainer(
+    const std::string& id, const std::string& configuration,
+    const std::vector<std::string>& delete_arguments) const {
+  std::string folder = path_ + "/c-" + id;
+  TRY(MakeFolders(folder));
+  std::string note;
+  for (const std::string& argument : delete_arguments) note += argument + "\n";
+  TRY(WriteNew(folder + "/config.json", configuration));
+  TRY(WriteNew(folder + "/delete", note));
+  return folder;
+}
+
+void StateFolder::RemoveContainer(const std::string& id) const { RemoveTree(path_ + "/c-" + id); }
+
+}  // namespace glovebox::container

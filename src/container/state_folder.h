@@ -1,0 +1,50 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "base/unique_fd.h"
+
+namespace glovebox::container {
+
+// Where the servers of this host keep what belongs to containers. Not below the folder of their
+// locks, which nobody else may enter: roots of containers are other users.
+inline constexpr char kStateParent[] = "/run/glovebox-containers";
+
+// The folder in which one server keeps everything about its containers: bundles, what the runtime
+// notes, and for every container the command that ends it, written down before it is started. Held
+// by a lock that the kernel gives up when we die, however; what is found unlocked is a dead
+// server's, and is swept by the next one.
+//
+//   PARENT/SERVER/lock        SERVER/runtime/      SERVER/root-KIND/     SERVER/c-ID/{config.json,
+//                                                                        delete, pid, log}
+class StateFolder {
+ public:
+  // Sweeps what dead servers left below `parent`, then makes a folder of our own.
+  static Result<StateFolder> Open(const std::string& parent);
+  StateFolder(StateFolder&& other) noexcept;
+  StateFolder& operator=(StateFolder&&) = delete;
+  ~StateFolder();  // removes it. Precondition: every container is ended.
+
+  const std::string& path() const { return path_; }
+  const std::string& server() const { return server_; }  // a name that no other server has
+  std::string runtime_folder() const { return path_ + "/runtime"; }
+
+  // Makes the folder of container `id`: its configuration, and the command that ends it.
+  Result<std::string> AddContainer(const std::string& id, const std::string& configuration,
+                                   const std::vector<std::string>& delete_arguments) const;
+  // After that command: the folder goes.
+  void RemoveContainer(const std::string& id) const;
+
+ private:
+  StateFolder() = default;
+  std::string path_;
+  std::string server_;
+  UniqueFd lock_;
+};
+
+// Ends every container noted below `folder`, a dead server's, and removes the folder.
+void SweepStateFolder(const std::string& folder);
+
+}  // namespace glovebox::container

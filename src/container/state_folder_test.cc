@@ -1,0 +1,84 @@
+#include "container/state_folder.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <iterator>
+#include <string>
+
+#include <gtest/gtest.h>
+
+namespace glovebox::container {
+namespace {
+
+namespace fs = std::filesystem;
+
+class StateFolderTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    std::string pattern = "/tmp/state_folder_test.XXXXXX";
+    ASSERT_NE(::mkdtemp(pattern.data()), nullptr);
+    parent_ = pattern;
+  }
+  void TearDown() override { fs::remove_all(parent_); }
+
+  std::size_t Count() const {
+    return static_cast<std::size_t>(
+        std::distance(fs::directory_iterator(parent_), fs::directory_iterator()));
+  }
+
+  std::string parent_;
+};
+
+TEST_F(StateFolderTest, GoesWithItsServer) {
+  {
+    auto folder = StateFolder::Open(parent_);
+    ASSERT_TRUE(folder.ok()) << folder.error().message();
+    EXPECT_TRUE(fs::is_directory(folder->runtime_folder()));
+    EXPECT_EQ(Count(), 1u);
+  }
+  EXPECT_EQ(Count(), 0u);
+}
+
+TEST_F(StateFolderTest, ALivingServerIsLeftAlone) {
+  auto first = StateFolder::Open(parent_);
+  auto second = StateFolder::Open(parent_);
+  ASSERT_TRUE(first.ok() && second.ok());
+  EXPECT_NE(first->path(), second->path());
+  EXPECT_EQ(Count(), 2u);
+}
+
+TEST_F(StateFolderTest, WhatADeadServerNotedIsRunAndItsFolderRemoved) {
+  const std::string dead = parent_ + "/1-1";
+  fs::create_directories(dead + "/c-x");
+  const std::string trace = parent_ + "/trace";
+  const auto write = [](const std::string& path, const std::string& text) {
+    FILE* file = std::fopen(path.c_str(), "w");
+    ASSERT_NE(file, nullptr);
+    std::fputs(text.c_str(), file);
+    std::fclose(file);
+  };
+  write(dead + "/lock", "");
+  write(dead + "/c-x/delete", "/usr/bin/touch\n" + trace + "\n");
+  auto folder = StateFolder::Open(parent_);
+  ASSERT_TRUE(folder.ok());
+  EXPECT_TRUE(fs::exists(trace)) << "the command that ends a container was not run";
+  EXPECT_FALSE(fs::exists(dead));
+}
+
+TEST_F(StateFolderTest, AContainerIsNotedBeforeItCanBeStarted) {
+  auto folder = StateFolder::Open(parent_);
+  ASSERT_TRUE(folder.ok());
+  const auto made = folder->AddContainer("id", "{}\n", {"/bin/true", "an argument"});
+  ASSERT_TRUE(made.ok());
+  EXPECT_TRUE(fs::exists(*made + "/config.json"));
+  EXPECT_TRUE(fs::exists(*made + "/delete"));
+  folder->RemoveContainer("id");
+  EXPECT_FALSE(fs::exists(*made));
+}
+
+}  // namespace
+}  // namespace glovebox::container
