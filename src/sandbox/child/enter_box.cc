@@ -10,6 +10,7 @@
 #include "sandbox/child/identity.h"
 #include "sandbox/child/lockdown.h"
 #include "sandbox/child/mounts.h"
+#include "sandbox/child/network.h"
 #include "sandbox/child/syscalls.h"
 #include "sandbox/plan/walls.h"
 
@@ -36,8 +37,13 @@ AFTER_FORK ChildFailure NewNamespaces(const BoxPlan& plan) noexcept {
   if (Stands(plan, Wall::kRoot)) flags |= CLONE_NEWNS;
   if (Stands(plan, Wall::kIpcNamespace)) flags |= CLONE_NEWIPC | CLONE_NEWUTS;
   if (Stands(plan, Wall::kCgroup) && plan.mode.namespaces) flags |= CLONE_NEWCGROUP;
+  if (plan.network.report_fd >= 0) flags |= CLONE_NEWNET;
   if (flags == 0) return {};  // a container's filter may refuse even that
   return Check(ChildStage::kNamespaces, ErrnoOf(syscall(SYS_unshare, flags)));
+}
+
+AFTER_FORK ChildFailure Network(const BoxPlan& plan) noexcept {
+  return Check(ChildStage::kNetwork, RaiseNetwork(plan.network));
 }
 
 // The template's mounts are read-only and may be shared; whatever can be written is fresh.
@@ -147,9 +153,9 @@ AFTER_FORK ChildFailure RunSteps(const Step* steps, std::size_t count,
 // allocated; mounts and host name while the zygote's privileges last; the uid before its user
 // namespace, which maps it; limits before capabilities are gone, because no step needs more than
 // they allow; no_new_privs before Python exists.
-constexpr Step kEnterSteps[] = {&JoinCgroups, &NewNamespaces, &FreshMounts, &HostName,
-                                &Identity,    &UserNamespace, &WorkFolder,  &Keyring,
-                                &Limits,      &Capabilities,  &NoNewPrivs};
+constexpr Step kEnterSteps[] = {&JoinCgroups, &NewNamespaces, &Network,       &FreshMounts,
+                                &HostName,    &Identity,      &UserNamespace, &WorkFolder,
+                                &Keyring,     &Limits,        &Capabilities,  &NoNewPrivs};
 
 // Followed by seccomp, so that the filter need not allow our own set-up.
 constexpr Step kLockSteps[] = {&ProcessFlags, &Landlock};

@@ -66,14 +66,18 @@ AFTER_FORK int EnterUserNamespace(const char* map) noexcept {
   return WriteWhole("/proc/self/gid_map", map);
 }
 
-AFTER_FORK int DropCapabilities() noexcept {
+AFTER_FORK int LoseCapabilities() noexcept {
   constexpr unsigned long kBits = SECBIT_NOROOT | SECBIT_NOROOT_LOCKED | SECBIT_NO_SETUID_FIXUP |
                                   SECBIT_NO_SETUID_FIXUP_LOCKED | SECBIT_KEEP_CAPS_LOCKED |
                                   SECBIT_NO_CAP_AMBIENT_RAISE | SECBIT_NO_CAP_AMBIENT_RAISE_LOCKED;
   if (prctl(PR_SET_SECUREBITS, kBits, 0, 0, 0) != 0) return errno;
   if (prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0) != 0) return errno;
   if (const int error = BoundCapabilities(0); error != 0) return error;
-  if (const int error = SetCapabilities(0); error != 0) return error;
+  return SetCapabilities(0);
+}
+
+AFTER_FORK int DropCapabilities() noexcept {
+  if (const int error = LoseCapabilities(); error != 0) return error;
   return ConfirmNoWayBack();
 }
 

@@ -21,8 +21,12 @@ int KeepCapabilities(std::uint64_t kept) noexcept;
 // exec.
 int RaiseCapabilities(std::uint64_t kept) noexcept;
 
-// No capability in any set, none to be regained: bounding set emptied, securebits locked. Tries to
-// become uid 0 again and fails with EISDIR (never a real answer here) when that works.
+// No capability in any set, none to be regained: bounding set emptied, securebits locked, so that
+// uid 0 of a user namespace means nothing any more.
+int LoseCapabilities() noexcept;
+
+// The same for another uid than 0: tries to become that again and fails with EISDIR (never a real
+// answer here) when it works.
 int DropCapabilities() noexcept;
 
 // The same for a process that never had one, and so may not lock the securebits: no_new_privs keeps

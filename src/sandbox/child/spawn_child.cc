@@ -9,6 +9,7 @@
 #include "sandbox/child/identity.h"
 #include "sandbox/child/lockdown.h"
 #include "sandbox/child/mounts.h"
+#include "sandbox/child/network.h"
 #include "sandbox/child/syscalls.h"
 
 namespace glovebox::sandbox {
@@ -34,6 +35,11 @@ AFTER_FORK ChildFailure Signals(const SpawnPlan&) noexcept {
 // Out of the terminal's reach: no controlling tty, no Ctrl-C of the client's.
 AFTER_FORK ChildFailure NewSession(const SpawnPlan&) noexcept {
   return Check(ChildStage::kNewSession, setsid() >= 0 ? 0 : errno);
+}
+
+// While the capabilities over the new network namespace last.
+AFTER_FORK ChildFailure Network(const SpawnPlan& plan) noexcept {
+  return Check(ChildStage::kNetwork, RaiseNetwork(plan.network));
 }
 
 AFTER_FORK ChildFailure MountSources(const SpawnPlan& plan) noexcept {
@@ -91,8 +97,8 @@ AFTER_FORK ChildFailure Descriptors(const SpawnPlan& plan) noexcept {
 // because only the starting uid can reach them; the identity before the root, because only a mapped
 // uid can create files on its tmpfs.
 using Step = ChildFailure (*)(const SpawnPlan&) noexcept;
-constexpr Step kSteps[] = {&DieWithParent, &WaitForParent, &Signals,    &NewSession, &MountSources,
-                           &Identity,      &Root,          &NoNewPrivs, &Descriptors};
+constexpr Step kSteps[] = {&DieWithParent, &WaitForParent, &Signals, &NewSession, &Network,
+                           &MountSources,  &Identity,      &Root,    &NoNewPrivs, &Descriptors};
 
 }  // namespace
 

@@ -1,5 +1,6 @@
 #include "sandbox/compile/filters.h"
 
+#include "sandbox/compile/egress_filter.inc"
 #include "sandbox/compile/python_filter.inc"
 
 namespace glovebox {
@@ -40,6 +41,16 @@ std::span<const sock_filter> PythonFilterInContainer() noexcept {
   return kPythonFilterX86_64Container;
 #elif defined(__aarch64__) && defined(__LP64__) && !defined(__AARCH64EB__)
   return kPythonFilterAarch64Container;
+#else
+  return {};
+#endif
+}
+
+std::span<const sock_filter> EgressFilter() noexcept {
+#if defined(__x86_64__) && !defined(__ILP32__)
+  return kEgressFilterX86_64;
+#elif defined(__aarch64__) && defined(__LP64__) && !defined(__AARCH64EB__)
+  return kEgressFilterAarch64;
 #else
   return {};
 #endif

@@ -26,7 +26,10 @@ std::span<const sock_filter> PythonFilterWithoutNamespaces() noexcept;
 // filter's own answer.
 std::span<const sock_filter> PythonFilterInContainer() noexcept;
 
-// A call of that filter whose refusals the supervisor answers, with `error`, and records.
+// The filter of policies/seccomp/egress.toml: what an egress proxy may do. Empty as above.
+std::span<const sock_filter> EgressFilter() noexcept;
+
+// A call of a Python filter whose refusals the supervisor answers, with `error`, and records.
 struct WatchedCall {
   std::uint32_t number;
   int error;

@@ -153,6 +153,9 @@ Result<Process> Spawn(const SpawnRequest& request) {
   plan.switch_identity = mapped ? request.uid_count > 1 : request.host_uid != 0;
   plan.uid = mapped ? 0 : request.host_uid;
   plan.kept_capabilities = mapped ? 0 : request.kept_capabilities;
+  CHECK(request.listener_ports.size() <= kListenersMax);
+  plan.network = {request.listener_report_fd, request.listener_ports.data(),
+                  static_cast<std::uint16_t>(request.listener_ports.size())};
   plan.build_root = request.root != nullptr;
   if (plan.build_root) plan.root = request.root->plan();
   plan.moves = moves.moves.data();
@@ -198,6 +201,7 @@ std::string StageName(ChildStage stage) {
     case ChildStage::kMountSources: return "cloning the host's";
     case ChildStage::kCgroups: return "joining its cgroups";
     case ChildStage::kNamespaces: return "making its namespaces";
+    case ChildStage::kNetwork: return "raising its network";
     case ChildStage::kRootMount: return "mounting its root";
     case ChildStage::kRootEntry: return "placing into its root";
     case ChildStage::kRootPivot: return "changing into its root";

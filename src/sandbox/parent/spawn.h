@@ -54,7 +54,11 @@ struct SpawnRequest {
   std::uint64_t kept_capabilities = 0;
   std::string cgroup_file;  // takes the child's pid before it goes on; empty: it stays in ours
   std::function<Status(pid_t)> adopt;  // told that pid at the same moment; may be empty
-  const RootLayout* root = nullptr;    // with CLONE_NEWNS: the root to build; null keeps the host's
+  // With CLONE_NEWNET: ports on which the child listens in its network, whose lo is up, and the
+  // socket over which the listeners come to us (ReceiveListeners); -1: neither.
+  std::vector<std::uint16_t> listener_ports = {};
+  int listener_report_fd = -1;
+  const RootLayout* root = nullptr;  // with CLONE_NEWNS: the root to build; null keeps the host's
   std::vector<std::pair<int, int>> descriptors;  // (ours, the child's); all others are closed
   std::string executable;                        // as named inside the new root
   std::vector<std::string> arguments;            // argv, from argv[0] on

@@ -24,6 +24,7 @@ enum class ChildStage : std::uint8_t {
   kMountSources,
   kCgroups,
   kNamespaces,
+  kNetwork,
   kRootMount,
   kRootEntry,
   kRootPivot,
@@ -111,6 +112,15 @@ struct LandlockPlan {
   std::uint16_t rule_count = 0;
 };
 
+// A network of the child's own: a new network namespace in which lo is up, and listeners on it that
+// are served from outside.
+struct NetworkPlan {
+  int report_fd = -1;  // a unix socket: gets one message with the listeners; -1: no such network
+  const std::uint16_t* ports = nullptr;  // one listener each, on every address, in this order
+  std::uint16_t port_count = 0;
+};
+inline constexpr std::uint16_t kListenersMax = 64;
+
 struct DescriptorMove {
   int from;  // above every `to`, so that no move overwrites a source
   int to;
@@ -125,6 +135,10 @@ inline constexpr std::uint64_t kZygoteUidCapabilities =
 inline constexpr std::uint64_t kZygoteCapabilities =
     kZygoteUidCapabilities |
     1ull << CAP_SYS_ADMIN;  // namespaces, mounts, pivot_root, the host name
+// What it keeps besides where its boxes have networks of their own.
+inline constexpr std::uint64_t kZygoteNetworkCapabilities =
+    1ull << CAP_NET_ADMIN |        // lo up
+    1ull << CAP_NET_BIND_SERVICE;  // listeners on 80 and 443
 
 // A child of the (threaded) server that becomes another program inside new namespaces. The
 // namespaces themselves are flags of the parent's clone3.
@@ -134,6 +148,7 @@ struct SpawnPlan {
   bool switch_identity = false;         // become `uid`, also as a group
   uid_t uid = 0;                        // 0: of a new user namespace
   std::uint64_t kept_capabilities = 0;  // of the host's root, who becomes another uid
+  NetworkPlan network;  // with CLONE_NEWNET
   bool build_root = false;
   RootPlan root;
   const DescriptorMove* moves = nullptr;
@@ -155,6 +170,7 @@ struct BoxPlan {
   uid_t uid = 0;
   uid_t inner_uid = 0;                  // what the box calls itself
   const char* inner_uid_map = nullptr;  // "1000 <uid> 1"
+  NetworkPlan network;
   const FreshMount* fresh_mounts = nullptr;
   std::uint16_t fresh_mount_count = 0;
   const char* fresh_mount_owner = nullptr;  // `uid` in decimal
