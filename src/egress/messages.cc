@@ -73,6 +73,7 @@ std::string Encode(const ProxyReport& report) {
   writer.Flag(connection.allowed);
   writer.Text(Shortened(connection.host));
   writer.Number(connection.port);
+  writer.Number(connection.asked_at_ns);
   writer.Text(Shortened(connection.address));
   writer.Number(connection.bytes_sent);
   writer.Number(connection.bytes_received);
@@ -92,6 +93,7 @@ std::optional<ProxyReport> DecodeProxyReport(std::string_view payload) {
   connection.allowed = reader.Flag();
   connection.host = Printable(reader.Text());
   connection.port = reader.Number<std::uint16_t>();
+  connection.asked_at_ns = reader.Number<std::uint64_t>();
   connection.address = Printable(reader.Text());
   connection.bytes_sent = reader.Number<std::uint64_t>();
   connection.bytes_received = reader.Number<std::uint64_t>();

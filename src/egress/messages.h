@@ -30,8 +30,9 @@ struct ConnectionReport {
   bool allowed = false;
   std::string host;  // as it was judged, or, when it could not be, as it was sent (shortened)
   std::uint16_t port = 0;
-  std::string address;           // what was dialled; empty when nothing was
-  std::uint64_t bytes_sent = 0;  // by the box
+  std::uint64_t asked_at_ns = 0;  // of the steady clock, which all processes share
+  std::string address;            // what was dialled; empty when nothing was
+  std::uint64_t bytes_sent = 0;   // by the box
   std::uint64_t bytes_received = 0;
   std::string rule;    // the text of the rule that allowed it
   std::string reason;  // why it was refused, or failed

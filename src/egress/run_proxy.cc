@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <memory>
@@ -47,7 +48,7 @@ void AwaitEnd(asio::posix::stream_descriptor& socket, ProxyServer& server,
                     });
 }
 
-int Serve(int socket_fd, ProxySetup setup) {
+[[noreturn]] void Serve(int socket_fd, ProxySetup setup) {
   asio::io_context context(1);
   SystemResolver resolver;
   SessionMeans means;
@@ -68,7 +69,8 @@ int Serve(int socket_fd, ProxySetup setup) {
   AwaitEnd(socket, server, context);
   Send(socket_fd, ProxyReport{});
   context.run();
-  return 0;
+  // Not by way of destructors: one of the resolver's threads may be in the middle of a lookup.
+  ::_exit(0);
 }
 
 }  // namespace
@@ -83,7 +85,7 @@ int RunProxy(int socket_fd) {
     Send(socket_fd, report);
     return 1;
   }
-  return Serve(socket_fd, std::move(*setup));
+  Serve(socket_fd, std::move(*setup));
 }
 
 }  // namespace glovebox::egress

@@ -58,6 +58,8 @@ Session::Session(Socket client, const SessionMeans& means)
 asio::awaitable<void> Session::Run() {
   const auto self = shared_from_this();
   Within(means_.times.head);
+  report_.asked_at_ns = static_cast<std::uint64_t>(
+      std::chrono::nanoseconds(std::chrono::steady_clock::now().time_since_epoch()).count());
   boost::system::error_code error;
   const tcp::endpoint reached = client_.local_endpoint(error);
   if (!error && reached.port() == means_.proxy_port) {
