@@ -3,7 +3,7 @@
 
     dev/make_mcpb.py PROGRAMS OUTPUT [--name NAME] [--url URL]
 
-PROGRAMS is the folder of glovebox and glovebox-python. OUTPUT gets glovebox.mcpb, and server.json
+PROGRAMS is the folder of glovebox and its parts. OUTPUT gets glovebox.mcpb, and server.json
 with the bundle's checksum. A registry takes names and addresses of their owner only: NAME is in
 reverse-DNS form (io.github.you/glovebox), URL is where the bundle will be found.
 """
@@ -51,7 +51,7 @@ def pack(programs, version, bundle):
         write_json(manifest, folder, "manifest.json")
         shutil.copy(os.path.join(ROOT, "LICENSE"), folder)
         os.mkdir(os.path.join(folder, "server"))
-        for name in ("glovebox", "glovebox-python"):
+        for name in ("glovebox", "glovebox-egress", "glovebox-python"):
             packed = os.path.join(folder, "server", name)
             subprocess.run(["strip", "-o", packed, os.path.join(programs, name)], check=True)
             os.chmod(packed, 0o755)

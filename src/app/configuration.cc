@@ -70,13 +70,6 @@ Result<WrittenByName> OurKeys(const NamedText& file) {
   return found;
 }
 
-bool EqualWithoutCase(std::string_view left, std::string_view right) {
-  return std::equal(left.begin(), left.end(), right.begin(), right.end(), [](char a, char b) {
-    return std::tolower(static_cast<unsigned char>(a)) ==
-           std::tolower(static_cast<unsigned char>(b));
-  });
-}
-
 void WarnAboutVariables(const WrittenByName& variables, std::vector<std::string>& warnings) {
   for (const auto& [name, written] : variables) {
     const auto& table = SettingTable();
@@ -85,16 +78,8 @@ void WarnAboutVariables(const WrittenByName& variables, std::vector<std::string>
              setting.variables.end();
     });
     if (known) continue;
-    const auto& idle = VariablesWithoutEffect();
-    const auto without = std::find_if(
-        idle.begin(), idle.end(), [&](const auto& candidate) { return candidate.name == name; });
-    if (without == idle.end()) {
-      warnings.push_back(written.origin +
-                         " is no setting and has no effect; docs/configuration.md lists them");
-    } else if (!EqualWithoutCase(Trim(written.text), without->harmless_value)) {
-      warnings.push_back(written.origin +
-                         " has no effect in this version: " + std::string(without->what_holds));
-    }
+    warnings.push_back(written.origin +
+                       " is no setting and has no effect; docs/configuration.md lists them");
   }
 }
 

@@ -182,10 +182,6 @@ std::string ConfigurationManual() {
     }
     text += ManualRow(setting);
   });
-  text += "\n## Variables of other servers\n\nKnown, and without effect in this version:\n\n";
-  for (const VariableWithoutEffect& variable : VariablesWithoutEffect()) {
-    text += "- `" + std::string(variable.name) + "`: " + std::string(variable.what_holds) + "\n";
-  }
   return text + std::string(kManualExample);
 }
 

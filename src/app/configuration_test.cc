@@ -164,14 +164,10 @@ TEST(ConfigurationTest, AnUnknownKeyOfTheTomlFileIsRefused) {
 
 TEST(ConfigurationTest, VariablesThatDoNothingAreWarnedAbout) {
   ConfigurationSources sources;
-  sources.environment = {
-      {"SANDBOX_TIMEOUTS", "1"}, {"SANDBOX_ALLOWED_HOSTS", "a.example"}, {"OTHER", "1"}};
-  EXPECT_THAT(
-      Configure(sources)->warnings,
-      ElementsAre("SANDBOX_ALLOWED_HOSTS in the environment has no effect in this version: boxes "
-                  "have no network; names of the server itself are SANDBOX_SERVER_NAMES",
-                  "SANDBOX_TIMEOUTS in the environment is no setting and has no effect; "
-                  "docs/configuration.md lists them"));
+  sources.environment = {{"SANDBOX_TIMEOUTS", "1"}, {"OTHER", "1"}};
+  EXPECT_THAT(Configure(sources)->warnings,
+              ElementsAre("SANDBOX_TIMEOUTS in the environment is no setting and has no effect; "
+                          "docs/configuration.md lists them"));
 }
 
 TEST(ConfigurationTest, FlagsAreTrueOrFalseInAnyCase) {

@@ -2,7 +2,6 @@
 // the listeners of that box; see egress/egress.h.
 
 #include <fcntl.h>
-#include <unistd.h>
 
 #include <cstdio>
 #include <exception>
@@ -16,10 +15,9 @@ int main() {
                stderr);
     return 2;
   }
-  // Not a return from main: a resolver thread may be in the middle of a lookup.
   try {
-    ::_exit(glovebox::egress::RunProxy(glovebox::egress::kProxySocketFd));
+    return glovebox::egress::RunProxy(glovebox::egress::kProxySocketFd);
   } catch (const std::exception&) {
-    ::_exit(3);
+    return 3;
   }
 }

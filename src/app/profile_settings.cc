@@ -66,6 +66,35 @@ Result<std::vector<FolderGrant>> Folders(const ServeSettings& settings) {
   return folders;
 }
 
+Result<policy::EgressPolicy> Egress(const ServeSettings& settings) {
+  auto policy = policy::ParseEgressPolicy(settings.allowed_hosts);
+  if (!policy) return std::move(policy).error().Within("SANDBOX_ALLOWED_HOSTS");
+  policy->remedy = "add {} to SANDBOX_ALLOWED_HOSTS of glovebox serve";
+  return policy;
+}
+
+// What kinds of boxes differ in.
+struct Traits {
+  bool data = false;
+  bool files = false;
+  bool network = false;
+};
+
+std::vector<Traits> EnabledTraits(const ServeSettings& settings) {
+  std::vector<Traits> all;
+  for (const bool network : {false, true}) {
+    for (const bool files : {false, true}) {
+      for (const bool data : {false, true}) {
+        const bool enabled = (!network || settings.enable_network) &&
+                             (!files || settings.enable_filesystem) &&
+                             (!data || settings.enable_data_science);
+        if (enabled) all.push_back({data, files, network});
+      }
+    }
+  }
+  return all;
+}
+
 }  // namespace
 
 policy::ProfileOffer OfferOf(const Configuration& configuration) {
@@ -91,25 +120,28 @@ Result<std::vector<BoxKind>> BoxKindsOf(const ServeSettings& settings) {
     plain.module_paths.push_back(PackagesIn(path));
   }
   const std::vector<FolderGrant> folders = TRY(Folders(settings));
+  const policy::EgressPolicy egress = TRY(Egress(settings));
   std::vector<BoxKind> kinds;
-  for (const bool with_files : {false, true}) {
-    if (with_files && !settings.enable_filesystem) continue;
-    for (const bool with_data : {false, true}) {
-      if (with_data && !settings.enable_data_science) continue;
-      policy::ProfileChoice choice;
-      if (with_data) choice.profiles.emplace_back("data_science");
-      if (with_files) choice.profiles.emplace_back("filesystem");
-      BoxKind kind = plain;
-      kind.name = choice.box_kind();
-      if (with_files) kind.folders = folders;
-      if (with_data) {
-        const policy::Profile& profile = *policy::FindProfile("data_science");
-        for (std::string& name : InstalledPreimports(profile, plain.module_paths)) {
-          kind.preimports.push_back(std::move(name));
-        }
+  for (const Traits& traits : EnabledTraits(settings)) {
+    policy::ProfileChoice choice;
+    BoxKind kind = plain;
+    if (traits.data) {
+      choice.profiles.emplace_back("data_science");
+      const policy::Profile& profile = *policy::FindProfile("data_science");
+      for (std::string& name : InstalledPreimports(profile, plain.module_paths)) {
+        kind.preimports.push_back(std::move(name));
       }
-      kinds.push_back(std::move(kind));
     }
+    if (traits.files) {
+      choice.profiles.emplace_back("filesystem");
+      kind.folders = folders;
+    }
+    if (traits.network) {
+      choice.profiles.emplace_back("network");
+      kind.egress = egress;
+    }
+    kind.name = choice.box_kind();
+    kinds.push_back(std::move(kind));
   }
   return kinds;
 }

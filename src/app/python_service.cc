@@ -27,7 +27,9 @@ namespace {
 
 constexpr const char* kInstructions =
     "Runs Python in sealed boxes. Every execute_code call gets a fresh box: no state survives "
-    "between calls, there is no network, and files vanish with the box, so send complete programs "
+    "between calls, there is no network (but for hosts the operator allows to the profile "
+    "network), "
+    "and files vanish with the box, so send complete programs "
     "and print or return what you need. get_sandbox_info tells the profiles, which packages are "
     "installed and what the limits are; validate_code finds mistakes without running anything. "
     "When an import is refused, choose a profile that has it; when a run times out, do less per "
@@ -109,6 +111,7 @@ Result<std::unique_ptr<PythonService>> PythonService::Create(boost::asio::io_con
   options.zygote_program = TRY(FindZygoteProgram());
   const ServeSettings& settings = configuration.settings;
   options.kinds = TRY(BoxKindsOf(settings));
+  if (settings.enable_network) options.egress_program = TRY(FindEgressProgram());
   for (BoxKind& kind : options.kinds) kind.warm_boxes = WarmBoxes(configuration);
   options.boxes_max = static_cast<std::uint32_t>(settings.boxes_max);
   options.queue_max = static_cast<std::uint32_t>(settings.queue_max);

@@ -30,6 +30,7 @@ struct ServeSettings {
   bool enable_data_science = false;
   bool enable_filesystem = false;
   bool enable_network = false;
+  std::vector<std::string> allowed_hosts;
   std::vector<std::string> read_paths;
   std::vector<std::string> write_paths;
   std::vector<std::string> allowed_imports;

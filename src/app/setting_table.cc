@@ -189,8 +189,15 @@ std::vector<Setting> Profiles() {
        .key = "profiles.network",
        .target = &Settings::enable_network,
        .default_text = "false",
-       .description = "Callers may choose the profile network; this version has no egress, so such "
-                      "a call is refused and says why."},
+       .description = "Callers may choose the profile network: modules for HTTP and the like, and "
+                      "the hosts of the next setting."},
+      {.name = "allowed-hosts",
+       .variables = {"SANDBOX_ALLOWED_HOSTS"},
+       .key = "profiles.allowed_hosts",
+       .target = &Settings::allowed_hosts,
+       .default_text = "",
+       .form = "rules of hosts (docs/egress.md), separated by commas",
+       .description = "What the profile network can reach: these hosts, and without any, nothing."},
   };
 }
 
@@ -552,14 +559,6 @@ Status Setting::Apply(std::string_view text, ServeSettings& settings) const {
 const std::vector<Setting>& SettingTable() {
   static const std::vector<Setting> table = Concatenate();
   return table;
-}
-
-const std::vector<VariableWithoutEffect>& VariablesWithoutEffect() {
-  static const std::vector<VariableWithoutEffect> variables = {
-      {"SANDBOX_ALLOWED_HOSTS", "",
-       "boxes have no network; names of the server itself are SANDBOX_SERVER_NAMES"},
-  };
-  return variables;
 }
 
 }  // namespace glovebox

@@ -48,13 +48,4 @@ struct Setting {
 // In the order in which people read about them; keys of one section together.
 const std::vector<Setting>& SettingTable();
 
-// A variable of the servers whose place we take that has no effect yet. Warned about unless it asks
-// for what is the case anyway.
-struct VariableWithoutEffect {
-  std::string_view name;
-  std::string_view harmless_value;  // without case
-  std::string_view what_holds;      // a sentence without its full stop
-};
-const std::vector<VariableWithoutEffect>& VariablesWithoutEffect();
-
 }  // namespace glovebox

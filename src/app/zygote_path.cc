@@ -15,19 +15,23 @@ bool IsProgram(const fs::path& path) {
   return fs::is_regular_file(path, error) && ::access(path.c_str(), X_OK) == 0;
 }
 
-}  // namespace
-
-Result<std::string> FindZygoteProgram() {
+Result<std::string> FindPart(const std::string& name) {
   std::error_code error;
   const fs::path self = fs::read_symlink("/proc/self/exe", error);
   if (error) return Error::FromErrno("/proc/self/exe", error.value());
   const fs::path folder = self.parent_path();
-  const fs::path beside = folder / "glovebox-python";
-  const fs::path installed = (folder / "../libexec/glovebox/glovebox-python").lexically_normal();
+  const fs::path beside = folder / name;
+  const fs::path installed = (folder / "../libexec/glovebox" / name).lexically_normal();
   if (IsProgram(beside)) return beside.string();
   if (IsProgram(installed)) return installed.string();
-  return Error(Errc::kUnsupported, "glovebox-python is missing: it is neither " + beside.string() +
+  return Error(Errc::kUnsupported, name + " is missing: it is neither " + beside.string() +
                                        " nor " + installed.string());
 }
+
+}  // namespace
+
+Result<std::string> FindZygoteProgram() { return FindPart("glovebox-python"); }
+
+Result<std::string> FindEgressProgram() { return FindPart("glovebox-egress"); }
 
 }  // namespace glovebox

@@ -12,4 +12,7 @@ namespace glovebox {
 // box. The error names both places.
 Result<std::string> FindZygoteProgram();
 
+// The same of glovebox-egress, the way out of boxes that are granted hosts.
+Result<std::string> FindEgressProgram();
+
 }  // namespace glovebox

@@ -4,6 +4,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <utility>
@@ -12,6 +13,7 @@
 
 #include "python/wire/descriptor_passing.h"
 #include "python/wire/gate.h"
+#include "sandbox/parent/listeners.h"
 #include "sandbox/parent/spawn.h"
 
 namespace glovebox {
@@ -100,6 +102,10 @@ void Box::BecomeReady() {
     }
     meter_ = std::move(*meter);
   }
+  if (Status started = StartEgress(); !started) {
+    Lose(started.error());
+    return Kill();
+  }
   if (cgroup() != nullptr && in_container()) {
     overhead_ = {cgroup()->MemoryNow(), cgroup()->ProcessesNow()};
     cgroup()->ResetPeak();
@@ -107,6 +113,43 @@ void Box::BecomeReady() {
   if (cgroup() != nullptr) cgroup()->CountFromHere();
   ready_ = true;
   if (handlers.ready) std::exchange(handlers.ready, nullptr)();
+}
+
+// Its listeners were sent before Python existed.
+Status Box::StartEgress() {
+  BoxEgress& egress = means_.egress;
+  if (!egress.listener_socket) return {};
+  proxy_ = TRY(egress.start(
+      TRY(sandbox::ReceiveListeners(egress.listener_socket.get(), egress.listener_count))));
+  egress.listener_socket.reset();
+  return {};
+}
+
+std::vector<Event> Box::FinishEgress(std::chrono::steady_clock::time_point start) {
+  std::vector<Event> events;
+  if (proxy_ == nullptr) return events;
+  const auto now = std::chrono::steady_clock::now();
+  egress::Proxy::Taken taken = proxy_->Finish();
+  proxy_ = nullptr;
+  if (taken.failure) {
+    Event event;
+    event.source = EventSource::kEgress;
+    event.layer = "egress";
+    event.operation = "start";
+    event.refused = true;
+    event.rule = taken.failure->message();
+    events.push_back(std::move(event));
+  }
+  for (const egress::ConnectionReport& report : taken.connections) {
+    if (events.size() >= sandbox::kCallEventsMax) break;
+    events.push_back(egress::ToEvent(report));
+    // The proxy's word, so it is kept within the time that there was.
+    const auto asked = std::clamp(
+        std::chrono::steady_clock::time_point(std::chrono::nanoseconds(report.asked_at_ns)), start,
+        now);
+    events.back().seconds = std::chrono::duration<double>(asked - start).count();
+  }
+  return events;
 }
 
 void Box::WatchCalls(UniqueFd listener) {
@@ -118,7 +161,9 @@ void Box::WatchCalls(UniqueFd listener) {
     });
   });
   // Without a watcher the calls are still refused; only the record is missing.
-  if (!means_.watcher->Watch(std::move(listener), calls_)) calls_ = nullptr;
+  std::optional<sandbox::OwnNetwork> network;
+  if (means_.egress.start) network = sandbox::OwnNetwork{means_.egress.remedy};
+  if (!means_.watcher->Watch(std::move(listener), calls_, std::move(network))) calls_ = nullptr;
 }
 
 void Box::Take(std::function<void()> on_death) {
@@ -171,6 +216,7 @@ void Box::OnDeath() {
   if (handlers.gone && cgroup() != nullptr) cgroup()->KillAll();
   CloseAll();
   on_flood = nullptr;
+  proxy_ = nullptr;
   if (const auto gone = std::exchange(handlers, {}).gone) gone();
 }
 

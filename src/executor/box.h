@@ -17,6 +17,8 @@
 
 #include "base/result.h"
 #include "base/unique_fd.h"
+#include "egress/egress.h"
+#include "event/event.h"
 #include "executor/box_channels.h"
 #include "executor/slot_table.h"
 #include "sandbox/parent/call_watcher.h"
@@ -24,6 +26,14 @@
 #include "sandbox/plan/child_plan.h"
 
 namespace glovebox {
+
+// What a box with a way out needs for it.
+struct BoxEgress {
+  UniqueFd listener_socket;  // over which its listeners come; not valid: it has no way out
+  std::size_t listener_count = 0;
+  std::function<Result<std::unique_ptr<egress::Proxy>>(std::vector<UniqueFd>)> start;
+  std::string remedy;  // for events of programs that try another way
+};
 
 // One box from the moment it is asked for until nothing of it is left: born, locked, waiting at its
 // gate, and used by at most one BoxRun. While it waits it costs memory and descriptors, but no
@@ -51,6 +61,7 @@ class Box : public std::enable_shared_from_this<Box> {
     std::shared_ptr<void> ancestor;           // the zygote it is forked from, which must outlive it
     bool container = false;                   // an OCI runtime holds it: see overhead()
     std::chrono::seconds birth_time_max{10};  // a thousand times what a fork takes
+    BoxEgress egress = {};
   };
 
   // What a container's cgroup counts besides what its code uses, as far as it is known when the
@@ -104,6 +115,9 @@ class Box : public std::enable_shared_from_this<Box> {
   const std::shared_ptr<sandbox::CallRecord>& calls() const { return calls_; }
   // Runs on the executor's thread at an event flood.
   std::function<void()> on_flood;
+  // Connections that it asked for, ended with this; empty without a way out. `start` is when the
+  // request was handed over.
+  std::vector<Event> FinishEgress(std::chrono::steady_clock::time_point start);
   // What init said of Python's end; once dead.
   const std::optional<sandbox::StatusRecord>& ending() const { return ending_; }
 
@@ -111,6 +125,7 @@ class Box : public std::enable_shared_from_this<Box> {
   void AwaitReady();
   void ReadReady();
   void BecomeReady();
+  Status StartEgress();
   void Lose(const Error& error);
   void WatchCalls(UniqueFd listener);
   void OnDeath();
@@ -125,6 +140,7 @@ class Box : public std::enable_shared_from_this<Box> {
   Overhead overhead_;
   std::string greeting_;  // what came through the gate before it was ready
   std::optional<sandbox::MemoryMeter> meter_;
+  std::unique_ptr<egress::Proxy> proxy_;
   std::shared_ptr<sandbox::CallRecord> calls_;
   std::function<void()> on_death_;
   std::optional<Error> build_error_;

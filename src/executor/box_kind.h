@@ -2,10 +2,12 @@
 
 #include <chrono>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "policy/box_policy.h"
+#include "policy/egress_policy.h"
 
 namespace glovebox {
 
@@ -22,6 +24,9 @@ struct BoxKind {
   std::vector<std::string> module_paths = {};
   // A writable one must let the boxes' own uids write.
   std::vector<FolderGrant> folders = {};
+  // Each box has a network of its own, out of which the egress leads to these hosts; without it,
+  // there are no sockets.
+  std::optional<policy::EgressPolicy> egress = {};
   // Kept locked and waiting; 0: made when asked for.
   std::uint32_t warm_boxes = 0;
 };

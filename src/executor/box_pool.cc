@@ -5,7 +5,9 @@
 
 #include <boost/asio/post.hpp>
 
+#include "egress/egress.h"
 #include "executor/box_channels.h"
+#include "sandbox/parent/listeners.h"
 
 namespace glovebox {
 namespace {
@@ -18,7 +20,7 @@ constexpr std::size_t kRefillBirthsMax = 2;  // at a time; more would only wait 
 
 BoxPool::BoxPool(Means means, BoxKind kind, python::BoxFactory factory, ZygoteLife life,
                  Handlers handlers)
-    : means_(means),
+    : means_(std::move(means)),
       kind_(std::move(kind)),
       factory_(std::move(factory)),
       life_(life),
@@ -136,6 +138,14 @@ Status BoxPool::TryBirth(bool rehearse) {
   order.folder = slot->folder;
   Box::Means means{slot, means_.watcher, means_.host.metered() ? &tmpfs_ : nullptr,
                    means_.host.Environment(*slot), zygote};
+  sandbox::ListenerSocket listeners;
+  if (kind_.egress) {
+    listeners = TRY(sandbox::MakeListenerSocket());
+    order.network = true;
+    order.fds.insert(order.fds.begin() + wire::kListenerSocketIndex, listeners.childs.get());
+    means.egress = EgressFor(*slot);
+    means.egress.listener_socket = std::move(listeners.ours);
+  }
   auto box = std::make_shared<Box>(means_.context, std::move(channels.server), std::move(means));
   // No handler outlives us: the destructor abandons every box.
   const std::weak_ptr<Box> weak = box;
@@ -149,6 +159,24 @@ Status BoxPool::TryBirth(bool rehearse) {
   zygote->client->SpawnBox(std::move(order),
                            [box](Result<UniqueFd> pidfd) { box->OnBorn(std::move(pidfd)); });
   return {};
+}
+
+BoxEgress BoxPool::EgressFor(const Slot& slot) const {
+  BoxEgress egress;
+  egress.listener_count = factory_.setup().network_ports.size();
+  egress.start = [this, number = slot.number](std::vector<UniqueFd> listeners) {
+    egress::ProxyOptions options;
+    options.program = means_.egress_program;
+    options.policy = *kind_.egress;
+    options.policy.own_addresses = egress::OwnAddresses();
+    options.listeners = std::move(listeners);
+    options.mode = means_.host.mode();
+    options.uid = means_.host.ProxyUid(number);
+    return egress::Proxy::Start(std::move(options));
+  };
+  egress.remedy = "the proxy of the box (HTTP_PROXY), for hosts that rules name: " +
+                  kind_.egress->RemedyFor({"HOST", std::nullopt}, policy::kTlsPort);
+  return egress;
 }
 
 void BoxPool::OnReady(const std::shared_ptr<Box>& box) {

@@ -42,6 +42,7 @@ class BoxPool final : public BoxSource {
     SlotTable& slots;
     const HostShare& host;
     sandbox::CallWatcher* watcher;  // null: the seccomp wall is down
+    std::string egress_program;     // where the kind has an egress
   };
   BoxPool(Means means, BoxKind kind, python::BoxFactory factory, ZygoteLife life,
           Handlers handlers);
@@ -81,6 +82,7 @@ class BoxPool final : public BoxSource {
   void OnGone(const std::shared_ptr<Box>& box, Slot* slot);
   void Fail(const Error& error, std::size_t requests);
   std::size_t UpToDate() const;
+  BoxEgress EgressFor(const Slot& slot) const;
   void LetOneGo();
 
   Means means_;

@@ -399,10 +399,13 @@ void BoxRun::TakeEvents(Outcome& outcome) {
     outcome.missing_walls.emplace_back(
         "kernel events: another supervisor listens to this process's system calls already");
   }
-  if (box_->calls() == nullptr) return;
-  sandbox::CallRecord::Taken calls = box_->calls()->Take();
-  outcome.events_dropped += calls.dropped;
-  std::move(calls.events.begin(), calls.events.end(), std::back_inserter(outcome.events));
+  std::vector<Event> connections = box_->FinishEgress(handed_over_at_);
+  std::move(connections.begin(), connections.end(), std::back_inserter(outcome.events));
+  if (box_->calls() != nullptr) {
+    sandbox::CallRecord::Taken calls = box_->calls()->Take();
+    outcome.events_dropped += calls.dropped;
+    std::move(calls.events.begin(), calls.events.end(), std::back_inserter(outcome.events));
+  }
   std::stable_sort(outcome.events.begin(), outcome.events.end(),
                    [](const Event& a, const Event& b) { return a.seconds < b.seconds; });
 }

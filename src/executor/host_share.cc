@@ -81,6 +81,11 @@ std::uint32_t HostShare::BoxUid(const BoxPlace& place) const {
   return 0;
 }
 
+uid_t HostShare::ProxyUid(std::uint32_t number) const {
+  constexpr uid_t kFirst = sandbox::kUidsPerRange / 2;  // far above every box's
+  return uids_ ? uids_->base() + kFirst + 2 * number : 0;
+}
+
 std::int32_t HostShare::BoxCpu(const BoxPlace& place) const {
   if (!metered() || cpus_.empty()) return -1;
   return cpus_[place.number % cpus_.size()];

@@ -56,6 +56,9 @@ class HostShare {
 
   // The uid of the box in `place`, in the zygote's user namespace; 0 where it keeps the zygote's.
   std::uint32_t BoxUid(const BoxPlace& place) const;
+  // The first of two host uids of the egress proxy of the box with that number; 0 where uids are
+  // not ours to give.
+  uid_t ProxyUid(std::uint32_t number) const;
   // The one CPU it may use; -1 where a cgroup bounds its CPU time.
   std::int32_t BoxCpu(const BoxPlace& place) const;
   // What the box in `place` is told besides the environment that all boxes have.

@@ -98,9 +98,9 @@ class LocalExecutor final : public Executor {
 
   void AddKind(BoxKind kind, python::BoxFactory factory) {
     auto line = std::make_unique<Line>();
-    line->pool = std::make_unique<BoxPool>(BoxPool::Means{context_, slots_, host_, watcher_.get()},
-                                           std::move(kind), std::move(factory),
-                                           options_.zygote_life, HandlersOf(line.get()));
+    line->pool = std::make_unique<BoxPool>(
+        BoxPool::Means{context_, slots_, host_, watcher_.get(), options_.egress_program},
+        std::move(kind), std::move(factory), options_.zygote_life, HandlersOf(line.get()));
     AddLine(std::move(line));
   }
 
@@ -444,10 +444,11 @@ Result<std::unique_ptr<Executor>> CreateLocalExecutor(asio::io_context& context,
   if (options.on_degraded && host.mode().degraded()) options.on_degraded(host.missing());
   std::vector<python::BoxFactory> factories;
   for (const BoxKind& kind : options.kinds) {
-    auto factory = python::BoxFactory::Prepare(
-        options.zygote_program,
-        {kind.preimports, kind.module_paths, kind.folders, kind.warm_boxes > 0}, host.walls(),
-        {host.mode(), !host.metered()});
+    python::BoxContents contents = {kind.preimports, kind.module_paths, kind.folders,
+                                    kind.warm_boxes > 0};
+    if (kind.egress) contents.network = policy::PlanBoxNetwork(*kind.egress);
+    auto factory = python::BoxFactory::Prepare(options.zygote_program, contents, host.walls(),
+                                               {host.mode(), !host.metered()});
     if (!factory) return std::move(factory).error().Within("boxes of kind '" + kind.name + "'");
     factories.push_back(std::move(*factory));
     if (!host.mode().own_uids()) continue;

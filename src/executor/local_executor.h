@@ -34,6 +34,7 @@ struct ContainerTierReport {
 
 struct LocalExecutorOptions {
   std::string zygote_program;                 // absolute path of glovebox-python
+  std::string egress_program = {};            // and of glovebox-egress, where a kind has hosts
   std::vector<BoxKind> kinds = {{"python"}};  // at least one; the first is the default
   std::uint32_t boxes_max = 16;    // requests in boxes at once; further ones wait their turn
   std::uint32_t queue_max = 1024;  // requests without a place; further ones are refused

@@ -79,7 +79,7 @@ std::string ProfileChoice::name() const { return Joined(profiles, "+"); }
 
 std::string ProfileChoice::box_kind() const {
   std::string kind = "python";
-  for (const char* profile : {"data_science", "filesystem"}) {
+  for (const char* profile : {"data_science", "filesystem", "network"}) {
     if (has(profile)) kind.append("+").append(profile);
   }
   return kind;
@@ -107,12 +107,6 @@ Result<ProfileChoice> ProfileOffer::Choose(std::string_view profile,
       if (FindProfile(name) != nullptr) rule += " ('" + name + "' is not enabled on this server)";
       return Error(Errc::kInvalidArgument, rule);
     }
-  }
-  if (Contains(names, "network")) {
-    return Error(Errc::kUnsupported,
-                 "The profile 'network' is enabled, but this version of Glovebox has no egress "
-                 "that could reach the allowed hosts and no others, so no network is opened. Leave "
-                 "'network' out and pass the data in with the code.");
   }
   ProfileChoice choice = Combine(*this, names);
   if (wanted.empty()) return choice;
@@ -142,7 +136,7 @@ std::vector<std::pair<std::string, std::string>> ProfileOffer::Remedies(
   for (const Profile& profile : Profiles()) {
     for (const ProfileEntry& module : profile.modules) {
       if (IsListed(choice.modules, module.name)) continue;
-      const bool can_be_had = is_enabled(profile.name) && profile.name != "network";
+      const bool can_be_had = is_enabled(profile.name);
       remedies.emplace_back(module.name, can_be_had
                                              ? "profile '" + profile.name + "'"
                                              : "the operator's " + EnableVariable(profile.name));

@@ -23,8 +23,8 @@ struct ProfileChoice {
   bool has(std::string_view profile) const;
   // "basic+data_science"
   std::string name() const;
-  // The kind of box it runs in: "python", with "+data_science" where modules wait imported and
-  // "+filesystem" where the operator's folders are.
+  // The kind of box it runs in: "python", with "+data_science" where modules wait imported,
+  // "+filesystem" where the operator's folders are and "+network" where the allowed hosts are.
   std::string box_kind() const;
 };
 

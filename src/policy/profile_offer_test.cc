@@ -38,7 +38,7 @@ TEST(ProfileOfferTest, TheOperatorSaysWhatTheDefaultIs) {
               HasSubstr("SANDBOX_DEFAULT_PROFILE must be one of basic, full"));
   offer.enabled.push_back("network");
   offer.default_profile = "network";
-  EXPECT_THAT(offer.Check().error().message(), HasSubstr("has no egress"));
+  EXPECT_TRUE(offer.Check().ok());
 }
 
 TEST(ProfileOfferTest, OnlyEnabledOnesCanBeChosen) {
@@ -61,11 +61,11 @@ TEST(ProfileOfferTest, SeveralAreJoinedByPlusOrComma) {
   EXPECT_TRUE(all->modules.empty());
 }
 
-TEST(ProfileOfferTest, TheNetworkIsRefusedInWordsAndNeverOpened) {
-  const ProfileOffer offer = {.enabled = {"basic", "network"}};
-  const auto choice = offer.Choose("network", {});
-  EXPECT_EQ(choice.error().code(), Errc::kUnsupported);
-  EXPECT_THAT(choice.error().message(), HasSubstr("no egress"));
+TEST(ProfileOfferTest, TheNetworkHasBoxesOfItsOwnAndComesByNameAlone) {
+  const ProfileOffer offer = {.enabled = {"basic", "filesystem", "network"}};
+  EXPECT_EQ(offer.Choose("network", {})->box_kind(), "python+network");
+  EXPECT_EQ(offer.Choose("filesystem+network", {})->box_kind(), "python+filesystem+network");
+  EXPECT_EQ(offer.Choose("", {})->box_kind(), "python+filesystem");
 }
 
 TEST(ProfileOfferTest, ACallMayNarrowAndNotWiden) {

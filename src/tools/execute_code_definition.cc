@@ -18,9 +18,9 @@ constexpr std::string_view kWhatItIs =
 Use it for calculations, data processing, parsing, simulations, and to check code by running it.
 Each call starts from nothing: no variables, imports or files survive from one call to the next, so
 send complete programs. It is real CPython; which modules may be imported depends on `profile`.
-There is no network, no other program can be started, and of the host nothing is visible but the
-Python runtime. Files can be written in /work and /tmp only and vanish when the call ends: print or
-return what you need.
+There is no network (with the profile network: only the hosts that the operator allows), no other
+program can be started, and of the host nothing is visible but the Python runtime. Files can be
+written in /work and /tmp only and vanish when the call ends: print or return what you need.
 To return a value, make it the last expression of the code, or assign it to a variable named result.
 JSON-like values come back as JSON in `result`, others as text. Top-level await works.
 )";
@@ -33,7 +33,7 @@ Example: {"code": "import math\nmath.factorial(20)"} gives result 24329020081766
 std::string ProfilesText(const policy::ProfileOffer& offer) {
   std::string text = "Profiles (default " + offer.Default().name() + "):";
   for (const policy::Profile& profile : policy::Profiles()) {
-    if (!offer.is_enabled(profile.name) || profile.name == "network") continue;
+    if (!offer.is_enabled(profile.name)) continue;
     text += " " + profile.name + " = " + profile.summary + ".";
   }
   return text + " Join several with +. get_sandbox_info lists the modules.\n";

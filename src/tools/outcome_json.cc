@@ -188,17 +188,26 @@ void AddError(json::object& document, const Outcome& outcome, const ExecutionReq
   if (IsCompileError(*outcome.error)) document["validation_errors"] = nullptr;
 }
 
+const char* SourceName(EventSource source) {
+  switch (source) {
+    case EventSource::kKernel: return "kernel";
+    case EventSource::kInterpreter: return "interpreter";
+    case EventSource::kEgress: return "egress";
+  }
+  return "unknown";
+}
+
 json::object EventToJson(const Event& event) {
-  json::object object = {
-      {"time", event.seconds},
-      {"source", event.source == EventSource::kKernel ? "kernel" : "interpreter"},
-      {"layer", event.layer},
-      {"operation", event.operation},
-      {"target", event.target},
-      {"refused", event.refused}};
+  json::object object = {{"time", event.seconds},  {"source", SourceName(event.source)},
+                         {"layer", event.layer},   {"operation", event.operation},
+                         {"target", event.target}, {"refused", event.refused}};
   if (event.line > 0) object["line"] = event.line;
   if (!event.rule.empty()) object["rule"] = event.rule;
   if (!event.remedy.empty()) object["remedy"] = event.remedy;
+  if (event.source == EventSource::kEgress) {
+    object["bytes_sent"] = event.bytes_sent;
+    object["bytes_received"] = event.bytes_received;
+  }
   return object;
 }
 

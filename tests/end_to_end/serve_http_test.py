@@ -94,8 +94,7 @@ class Settings(unittest.TestCase):
                 os.chdir(here)
 
     def test_variables_without_effect_are_said(self):
-        ended = run(*SOURCES, "--print-config", SANDBOX_ALLOWED_HOSTS="a", SANDBOX_TIEMOUT="1")
-        self.assertIn("SANDBOX_ALLOWED_HOSTS in the environment has no effect", ended.stderr)
+        ended = run(*SOURCES, "--print-config", SANDBOX_TIEMOUT="1")
         self.assertIn("SANDBOX_TIEMOUT in the environment is no setting", ended.stderr)
 
     def test_limits_reach_the_tools(self):

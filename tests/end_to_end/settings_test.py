@@ -203,9 +203,18 @@ class EverySetting(unittest.TestCase):
     def test_key_network(self):
         network = {"profile": "network"}
         self.assertIn("'network' is not enabled", execute("1", network))
-        answer = execute("1", network, SANDBOX_ENABLE_NETWORK="true")
-        self.assertFalse(answer["success"])
-        self.assertIn("no egress", answer["error"])
+        answer = execute("import socket; 1", network, SANDBOX_ENABLE_NETWORK="true")
+        self.assertTrue(answer["success"], answer.get("error"))
+
+    def test_key_allowed_hosts(self):
+        code = ("import urllib.request, urllib.error\n"
+                "try: urllib.request.urlopen('http://a.example/', timeout=20)\n"
+                "except urllib.error.HTTPError as error: print(error.code, error.read())\n")
+        settings = {"SANDBOX_ENABLE_NETWORK": "true"}
+        self.assertIn("no rule names a.example",
+                      execute(code, {"profile": "network"}, **settings)["stdout"])
+        self.assertIn("502", execute(code, {"profile": "network"},
+                                     SANDBOX_ALLOWED_HOSTS="a.example", **settings)["stdout"])
 
     # --- python
 

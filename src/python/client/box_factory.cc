@@ -24,6 +24,9 @@ bool ExistsOnHost(const std::string& path) {
   return ::stat(path.c_str(), &info) == 0;
 }
 
+constexpr char kCertificates[] = "/etc/ssl/certs/ca-certificates.crt";
+constexpr std::uint64_t kConnectTcp = 1ull << 1;  // LANDLOCK_ACCESS_NET_CONNECT_TCP
+
 Status FillLandlock(const policy::BoxPolicy& policy, sandbox::Walls walls, bool namespaces,
                     wire::ZygoteSetup& setup, std::vector<std::string>& missing) {
   if (!walls.stands(Wall::kLandlock)) return {};
@@ -37,6 +40,8 @@ Status FillLandlock(const policy::BoxPolicy& policy, sandbox::Walls walls, bool 
   }
   const sandbox::LandlockMasks masks = sandbox::MasksForAbi(abi);
   setup.landlock = {masks.fs, masks.net, masks.scoped, {}};
+  // In a network of its own a box may connect, and still listen nowhere.
+  if (!setup.network_ports.empty()) setup.landlock.handled_net &= ~kConnectTcp;
   if (!namespaces) setup.own_folder_rights = sandbox::LandlockWritable(abi);
   for (const sandbox::LandlockGrant& grant : namespaces
                                                  ? sandbox::CompileLandlock(policy, abi)
@@ -48,15 +53,18 @@ Status FillLandlock(const policy::BoxPolicy& policy, sandbox::Walls walls, bool 
   return {};
 }
 
-std::span<const sock_filter> FilterFor(const BoxFooting& footing) {
+std::span<const sock_filter> FilterFor(const BoxFooting& footing, bool network) {
   if (footing.container) return PythonFilterInContainer();
+  if (network) {
+    return footing.cgroups ? PythonNetworkFilter() : PythonNetworkFilterWithoutCgroup();
+  }
   if (!footing.mode.namespaces) return PythonFilterWithoutNamespaces();
   return footing.cgroups ? PythonFilter() : PythonFilterWithoutCgroup();
 }
 
 Status FillFilter(sandbox::Walls walls, const BoxFooting& footing, wire::ZygoteSetup& setup) {
   if (!walls.stands(Wall::kSeccomp)) return {};
-  const std::span<const sock_filter> filter = FilterFor(footing);
+  const std::span<const sock_filter> filter = FilterFor(footing, !setup.network_ports.empty());
   if (filter.empty()) {
     return Error(Errc::kUnsupported, "there is no system-call filter for this processor");
   }
@@ -82,6 +90,23 @@ bool IsBound(const policy::BoxPolicy& policy, const std::string& path) {
   });
 }
 
+// Names for what listens in the box, how programs find the proxy, whom they trust in TLS.
+Status AddNetwork(const policy::BoxNetwork& network, policy::BoxPolicy& policy) {
+  for (policy::RootItem& item : policy.root) {
+    if (item.kind == policy::RootItemKind::kFile && item.path == "/etc/hosts") {
+      item.text += network.hosts;
+    }
+  }
+  auto& environment = policy.environment;
+  environment.insert(environment.end(), network.environment.begin(), network.environment.end());
+  if (!ExistsOnHost(kCertificates)) return {};
+  TRY(policy::AddGrant({kCertificates, kCertificates, false}, policy));
+  for (const char* name : {"SSL_CERT_FILE", "REQUESTS_CA_BUNDLE"}) {
+    environment.emplace_back(name, kCertificates);
+  }
+  return {};
+}
+
 Result<policy::BoxPolicy> PolicyOf(const BoxContents& contents) {
   policy::BoxPolicy policy = TRY(sandbox::PythonBoxPolicy());
   for (const std::string& path : contents.module_paths) {
@@ -90,6 +115,7 @@ Result<policy::BoxPolicy> PolicyOf(const BoxContents& contents) {
   for (const policy::FolderGrant& folder : contents.folders) {
     TRY(policy::AddGrant(folder, policy));
   }
+  if (contents.network) TRY(AddNetwork(*contents.network, policy));
   return policy;
 }
 
@@ -98,6 +124,12 @@ Result<policy::BoxPolicy> PolicyOf(const BoxContents& contents) {
 Result<BoxFactory> BoxFactory::Prepare(const std::string& zygote_program,
                                        const BoxContents& contents, sandbox::Walls walls,
                                        const BoxFooting& footing) {
+  if (contents.network && !walls.stands(Wall::kNetNamespace)) {
+    return Error(Errc::kUnsupported,
+                 "a box that reaches hosts needs a network namespace of its own, which this host "
+                 "does not give (glovebox doctor says why); without it, switch the profile "
+                 "network off (SANDBOX_ENABLE_NETWORK)");
+  }
   policy::BoxPolicy policy = TRY(PolicyOf(contents));
   // A procfs can only be mounted with power over the PID namespace it shows: our own, or, for host
   // root, any.
@@ -125,6 +157,7 @@ Result<BoxFactory> BoxFactory::Prepare(const std::string& zygote_program,
   for (const policy::RlimitItem& item : factory.policy_.rlimits) {
     setup.rlimits.emplace_back(item.resource, item.value);
   }
+  if (contents.network) setup.network_ports = contents.network->ports;
   TRY(FillLandlock(factory.policy_, walls, footing.mode.namespaces, setup, factory.missing_));
   TRY(FillFilter(walls, footing, setup));
   return factory;
@@ -149,6 +182,9 @@ sandbox::SpawnRequest BoxFactory::ZygoteSpawn(const std::optional<sandbox::UidRa
     spawn.host_uid = uids->base();
     spawn.kept_capabilities =
         mode_.namespaces ? sandbox::kZygoteCapabilities : sandbox::kZygoteUidCapabilities;
+    if (!setup_.network_ports.empty()) {
+      spawn.kept_capabilities |= sandbox::kZygoteNetworkCapabilities;
+    }
   }
   spawn.executable = program_;
   spawn.arguments = {"glovebox-python"};

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "policy/box_network.h"
 #include "policy/box_policy.h"
 #include "python/wire/zygote.h"
 #include "sandbox/compile/root_layout.h"
@@ -22,6 +23,8 @@ struct BoxContents {
   std::vector<std::string> module_paths;  // of the host, read-only, on sys.path
   std::vector<policy::FolderGrant> folders;
   bool rehearse = false;  // see wire::SpawnBox
+  // Each box has such a network, whose listeners somebody serves.
+  std::optional<policy::BoxNetwork> network = {};
 };
 
 // How the host holds every box, and whether a cgroup counts its memory.

@@ -96,8 +96,8 @@ bool ZygoteClient::ended() const {
 
 void ZygoteClient::SpawnBox(BoxOrder order, BornHandler on_born) {
   const std::uint64_t box_id = next_box_id_++;
-  const wire::SpawnBox message{box_id,         order.uid, order.birth_fd >= 0,
-                               order.rehearse, order.cpu, order.folder};
+  const wire::SpawnBox message{box_id,    order.uid,    order.birth_fd >= 0, order.rehearse,
+                               order.cpu, order.folder, order.network};
   if (message.into_cgroup) order.fds.push_back(order.birth_fd);
   const int error =
       dead_ ? EPIPE

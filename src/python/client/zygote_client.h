@@ -56,6 +56,7 @@ class ZygoteClient {
     bool rehearse = false;
     std::int32_t cpu = -1;  // the one it may use; -1: all
     std::string folder;     // what it may write where it has no mounts
+    bool network = false;   // see wire::SpawnBox
   };
   void SpawnBox(BoxOrder order, BornHandler on_born);
 

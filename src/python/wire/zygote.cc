@@ -60,6 +60,7 @@ std::string Encode(const ZygoteSetup& setup) {
     writer.Number(instruction.jf);
     writer.Number(instruction.k);
   });
+  writer.List(setup.network_ports, [&](std::uint16_t port) { writer.Number(port); });
   return std::move(writer).Take();
 }
 
@@ -97,6 +98,7 @@ std::optional<ZygoteSetup> DecodeZygoteSetup(std::string_view payload) {
     instruction.k = reader.Number<decltype(instruction.k)>();
     setup.filter.push_back(instruction);
   });
+  reader.List(kListMax, [&] { setup.network_ports.push_back(reader.Number<std::uint16_t>()); });
   if (!reader.finished()) return std::nullopt;
   return setup;
 }
@@ -123,6 +125,7 @@ std::string Encode(const SpawnBox& spawn) {
   writer.Flag(spawn.rehearse);
   writer.Number(spawn.cpu);
   writer.Text(spawn.folder);
+  writer.Flag(spawn.network);
   return std::move(writer).Take();
 }
 
@@ -134,6 +137,7 @@ std::optional<SpawnBox> DecodeSpawnBox(std::string_view payload) {
     spawn.rehearse = reader.Flag();
     spawn.cpu = reader.Number<std::int32_t>();
     spawn.folder = reader.Text();
+    spawn.network = reader.Flag();
   });
 }
 

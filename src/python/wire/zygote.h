@@ -17,6 +17,7 @@ namespace glovebox::wire {
 inline constexpr int kZygoteSocketFd = 3;  // the zygote's end, by agreement
 inline constexpr std::size_t kZygoteMessageMax = 256u << 10;
 inline constexpr std::size_t kBoxDescriptorsMax = 16;
+inline constexpr int kListenerSocketIndex = 5;  // among a box's descriptors, where there is one
 
 struct TmpfsSetup {
   std::string path;
@@ -48,6 +49,8 @@ struct ZygoteSetup {
   LandlockSetup landlock;
   std::uint64_t own_folder_rights = 0;  // Landlock's, for SpawnBox::folder
   std::vector<sock_filter> filter;
+  // Not empty: boxes have networks of their own, in which these ports are listened on.
+  std::vector<std::uint16_t> network_ports;
 };
 
 // The zygote's answer when the interpreter is warm, or why it is not.
@@ -57,7 +60,8 @@ struct ZygoteReady {
 };
 
 // Asks for one box. Descriptors travel with the message, in this order: stdin, stdout, stderr,
-// gate, status, the v1 cgroup files to join, and, if so said, the v2 cgroup to be born into.
+// gate, status, with `network` the socket that takes its listeners, the v1 cgroup files to join,
+// and, if so said, the v2 cgroup to be born into.
 struct SpawnBox {
   std::uint64_t box_id = 0;
   std::uint32_t uid = 0;  // in the zygote's user namespace
@@ -67,6 +71,7 @@ struct SpawnBox {
   bool rehearse = false;
   std::int32_t cpu = -1;  // the one it may use; -1: all
   std::string folder;     // what the box may write where it has no mounts; empty where it has
+  bool network = false;   // it has one of its own
 };
 
 // The answer; a pidfd of the box's init travels with it unless sys_errno is set. Whether the box

@@ -21,6 +21,7 @@ using Clock = std::chrono::steady_clock;
 
 struct State {
   bool active = false;
+  bool network = false;
   std::string user_file;
   EventWatch watch = nullptr;
   GrantedFolders folders;
@@ -146,6 +147,7 @@ int JudgeSocket(PyObject* args) {
   PyObject* family = PyTuple_GET_ITEM(args, 1);
   const long number = PyLong_Check(family) ? PyLong_AsLong(family) : 0;
   if (number == AF_UNIX || number == -1) return 0;
+  if (g_state.network && (number == AF_INET || number == AF_INET6)) return 0;
   const std::string target = "family " + std::to_string(number);
   Note("socket", target, Reaction::kRefuse, kNoNetwork, kNothingAllows);
   return Refuse("socket", target, kNoNetwork, kNothingAllows);
@@ -192,6 +194,7 @@ int JudgeByTable(std::string_view event, PyObject* args) {
   }
   for (const AuditRule& rule : kAuditRules) {
     if (rule.event != event) continue;
+    if (g_state.network && rule.rule == kNoNetwork) return 0;
     std::string target = Describe(argument(rule.target_index));
     if (target.empty() && rule.event == "ctypes.dlopen") target = "the program itself";
     Note(rule.event, target, rule.reaction, rule.rule, rule.remedy);
@@ -230,6 +233,8 @@ void InstallAuditHook() { PySys_AddAuditHook(&Hook, nullptr); }
 void SetGrantedFolders(GrantedFolders folders) { g_state.folders = std::move(folders); }
 
 void GrantFolder(const std::string& folder) { g_state.folders.Add(folder); }
+
+void AllowNetwork() { g_state.network = true; }
 
 void StartAuditing(const std::string& user_file) {
   g_state.user_file = user_file;

@@ -23,6 +23,9 @@ void SetGrantedFolders(GrantedFolders folders);
 // And this one of the box at hand.
 void GrantFolder(const std::string& folder);
 
+// Boxes have a network of their own: what is done in it is for the egress to judge and to tell.
+void AllowNetwork();
+
 // From here on attempts are noted; `user_file` tells the user's frames from others.
 void StartAuditing(const std::string& user_file);
 

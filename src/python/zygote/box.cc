@@ -121,6 +121,8 @@ BoxTemplate::BoxTemplate(const wire::ZygoteSetup& setup) {
   plan_.limit_count = static_cast<std::uint16_t>(limits_.size());
   plan_.landlock = {setup.landlock.handled_fs, setup.landlock.handled_net, setup.landlock.scoped,
                     rules_.data(), static_cast<std::uint16_t>(rules_.size())};
+  plan_.network = {-1, setup.network_ports.data(),
+                   static_cast<std::uint16_t>(setup.network_ports.size())};
   plan_.filter = setup.filter.data();
   plan_.filter_length = static_cast<std::uint16_t>(setup.filter.size());
 }
@@ -143,9 +145,11 @@ Result<UniqueFd> ForkBox(const BoxTemplate& common, const wire::SpawnBox& spawn,
     plan.own_folder.path = spawn.folder.c_str();
     plan.work_folder = work_folder.c_str();
   }
-  plan.cgroup_fds = descriptors.fds.data() + BoxDescriptors::kFixedCount;
-  plan.cgroup_fd_count = static_cast<std::uint16_t>(
-      descriptors.fds.size() - BoxDescriptors::kFixedCount - (spawn.into_cgroup ? 1 : 0));
+  const std::size_t fixed = BoxDescriptors::FixedCount(spawn);
+  plan.cgroup_fds = descriptors.fds.data() + fixed;
+  plan.cgroup_fd_count =
+      static_cast<std::uint16_t>(descriptors.fds.size() - fixed - (spawn.into_cgroup ? 1 : 0));
+  if (spawn.network) plan.network.report_fd = descriptors.listener_socket_fd();
 
   int pidfd = -1;
   clone_args args = {};

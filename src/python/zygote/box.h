@@ -33,15 +33,17 @@ struct BoxDescriptors {
   BoxDescriptors& operator=(const BoxDescriptors&) = delete;
   ~BoxDescriptors();
 
-  static constexpr std::size_t kFixedCount = 5;
+  // Before those of its cgroups.
+  static std::size_t FixedCount(const wire::SpawnBox& spawn) { return spawn.network ? 6 : 5; }
   bool complete(const wire::SpawnBox& spawn) const {
-    return fds.size() >= kFixedCount + (spawn.into_cgroup ? 1 : 0);
+    return fds.size() >= FixedCount(spawn) + (spawn.into_cgroup ? 1 : 0);
   }
   int stdin_fd() const { return fds[0]; }
   int stdout_fd() const { return fds[1]; }
   int stderr_fd() const { return fds[2]; }
   int gate_fd() const { return fds[3]; }
   int status_fd() const { return fds[4]; }
+  int listener_socket_fd() const { return fds[5]; }  // with SpawnBox::network
 
   std::vector<int> fds;
 };

@@ -78,6 +78,7 @@ Status PutNullOnStdout() {
 
 Status Warm(const wire::ZygoteSetup& setup) {
   SetGrantedFolders(GrantedBy(setup));
+  if (!setup.network_ports.empty()) AllowNetwork();
   TRY(PutPipesOnStdio());
   if (setup.rehearse) MoveTextToHugePages();
   TRY(StartInterpreter(setup));

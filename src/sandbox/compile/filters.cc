@@ -2,6 +2,7 @@
 
 #include "sandbox/compile/egress_filter.inc"
 #include "sandbox/compile/python_filter.inc"
+#include "sandbox/compile/python_network_filter.inc"
 
 namespace glovebox {
 
@@ -41,6 +42,26 @@ std::span<const sock_filter> PythonFilterInContainer() noexcept {
   return kPythonFilterX86_64Container;
 #elif defined(__aarch64__) && defined(__LP64__) && !defined(__AARCH64EB__)
   return kPythonFilterAarch64Container;
+#else
+  return {};
+#endif
+}
+
+std::span<const sock_filter> PythonNetworkFilter() noexcept {
+#if defined(__x86_64__) && !defined(__ILP32__)
+  return kPythonNetworkFilterX86_64;
+#elif defined(__aarch64__) && defined(__LP64__) && !defined(__AARCH64EB__)
+  return kPythonNetworkFilterAarch64;
+#else
+  return {};
+#endif
+}
+
+std::span<const sock_filter> PythonNetworkFilterWithoutCgroup() noexcept {
+#if defined(__x86_64__) && !defined(__ILP32__)
+  return kPythonNetworkFilterX86_64NoCgroup;
+#elif defined(__aarch64__) && defined(__LP64__) && !defined(__AARCH64EB__)
+  return kPythonNetworkFilterAarch64NoCgroup;
 #else
   return {};
 #endif

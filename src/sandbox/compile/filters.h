@@ -26,6 +26,11 @@ std::span<const sock_filter> PythonFilterWithoutNamespaces() noexcept;
 // filter's own answer.
 std::span<const sock_filter> PythonFilterInContainer() noexcept;
 
+// Those of the first two for boxes with a network of their own (policies/seccomp/
+// python_network.toml). A box without namespaces has none.
+std::span<const sock_filter> PythonNetworkFilter() noexcept;
+std::span<const sock_filter> PythonNetworkFilterWithoutCgroup() noexcept;
+
 // The filter of policies/seccomp/egress.toml: what an egress proxy may do. Empty as above.
 std::span<const sock_filter> EgressFilter() noexcept;
 

@@ -217,6 +217,23 @@ MemoryReader MemoryOf(pid_t pid) {
   };
 }
 
+bool LeadsToLoopback(std::span<const std::uint64_t, 6> arguments, const MemoryReader& read) {
+  const auto length = static_cast<std::uint32_t>(arguments[2]);
+  const std::size_t size = std::min<std::size_t>(length, sizeof(sockaddr_storage));
+  const std::optional<std::string> bytes = read(arguments[1], size);
+  if (!bytes || bytes->size() != size) return false;
+  sockaddr_storage storage = {};
+  std::memcpy(&storage, bytes->data(), size);
+  if (storage.ss_family == AF_INET && size >= sizeof(sockaddr_in)) {
+    const auto& internet = reinterpret_cast<const sockaddr_in&>(storage);
+    return ntohl(internet.sin_addr.s_addr) >> 24 == IN_LOOPBACKNET;
+  }
+  if (storage.ss_family == AF_INET6 && size >= offsetof(sockaddr_in6, sin6_scope_id)) {
+    return IN6_IS_ADDR_LOOPBACK(&reinterpret_cast<const sockaddr_in6&>(storage).sin6_addr);
+  }
+  return false;
+}
+
 bool IsNotable(std::string_view call, std::span<const std::uint64_t, 6> arguments,
                const MemoryReader& read) {
   if (call != "clone3") return true;

@@ -31,4 +31,8 @@ bool IsNotable(std::string_view call, std::span<const std::uint64_t, 6> argument
 std::string DescribeTarget(std::string_view call, std::span<const std::uint64_t, 6> arguments,
                            const MemoryReader& read);
 
+// Whether a `connect` with these arguments leads to 127.0.0.0/8 or ::1. Not when its memory cannot
+// be read.
+bool LeadsToLoopback(std::span<const std::uint64_t, 6> arguments, const MemoryReader& read);
+
 }  // namespace glovebox::sandbox

@@ -20,6 +20,7 @@ namespace glovebox::sandbox {
 namespace {
 
 constexpr char kRemedy[] = "nothing allows it in a box";
+constexpr std::string_view kConnect = "connect";
 
 const WatchedCall* FindCall(int number) {
   const auto calls = PythonWatchedCalls();
@@ -98,10 +99,12 @@ CallWatcher::~CallWatcher() {
   thread_.join();
 }
 
-Status CallWatcher::Watch(UniqueFd listener, std::shared_ptr<CallRecord> record) {
+Status CallWatcher::Watch(UniqueFd listener, std::shared_ptr<CallRecord> record,
+                          std::optional<OwnNetwork> network) {
   const int fd = listener.get();
   const std::lock_guard lock(mutex_);
-  watched_[fd] = std::make_shared<Watched>(Watched{std::move(listener), std::move(record)});
+  watched_[fd] = std::make_shared<Watched>(
+      Watched{std::move(listener), std::move(record), std::move(network)});
   epoll_event event = {EPOLLIN, {.fd = fd}};
   if (::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, fd, &event) == 0) return {};
   watched_.erase(fd);
@@ -137,17 +140,29 @@ void CallWatcher::Answer(Watched& watched) {
   Arguments arguments;
   std::copy(std::begin(request.data.args), std::end(request.data.args), arguments.begin());
   const MemoryReader read = MemoryOf(static_cast<pid_t>(request.pid));
+  const bool connects = watched.network && call != nullptr && call->name == kConnect;
+  seccomp_notif_resp response = {};
+  response.id = request.id;
+  if (connects && LeadsToLoopback(arguments, read)) {
+    response.flags = SECCOMP_USER_NOTIF_FLAG_CONTINUE;
+    ::ioctl(watched.listener.get(), SECCOMP_IOCTL_NOTIF_SEND, &response);
+    return;
+  }
   if (call == nullptr || IsNotable(call->name, arguments, read)) {
     Event event = Describe(request, call, arguments, read);
+    if (connects) {
+      event.layer = "net namespace";
+      event.rule = "the box's network has nothing but lo; hosts are reached through the egress";
+      event.remedy = watched.network->remedy;
+    }
     // Was the memory that was read still the caller's?
     if (::ioctl(watched.listener.get(), SECCOMP_IOCTL_NOTIF_ID_VALID, &request.id) != 0) {
       event.target = "<gone>";
     }
     watched.record->Add(std::move(event));
   }
-  seccomp_notif_resp response = {};
-  response.id = request.id;
   response.error = -(call != nullptr ? call->error : EPERM);
+  if (connects) response.error = -ENETUNREACH;  // what the kernel would say
   ::ioctl(watched.listener.get(), SECCOMP_IOCTL_NOTIF_SEND, &response);
 }
 

@@ -6,6 +6,8 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -45,9 +47,15 @@ class CallRecord {
   std::uint64_t count_ = 0;
 };
 
-// Answers the calls that the filters of boxes hand to their supervisor: always with a refusal,
-// never by letting one through. Has a thread of its own, so that a busy server delays no box and a
-// box that attempts much delays no server.
+// A box that has a network of its own, in which nothing is but lo.
+struct OwnNetwork {
+  std::string remedy;  // how a program gets out, for the events of those that try another way
+};
+
+// Answers the calls that the filters of boxes hand to their supervisor: always with a refusal, but
+// for one: `connect` in a box with a network of its own, when it leads to lo. The box can change
+// the address after it was read here; lo is all it could reach with any. Has a thread of its own,
+// so that a busy server delays no box and a box that attempts much delays no server.
 class CallWatcher {
  public:
   static Result<std::unique_ptr<CallWatcher>> Start();
@@ -56,12 +64,14 @@ class CallWatcher {
   CallWatcher& operator=(const CallWatcher&) = delete;
 
   // From now until the last process under that filter is gone. From any thread.
-  Status Watch(UniqueFd listener, std::shared_ptr<CallRecord> record);
+  Status Watch(UniqueFd listener, std::shared_ptr<CallRecord> record,
+               std::optional<OwnNetwork> network = std::nullopt);
 
  private:
   struct Watched {
     UniqueFd listener;
     std::shared_ptr<CallRecord> record;
+    std::optional<OwnNetwork> network;
   };
 
   CallWatcher(UniqueFd epoll, UniqueFd stop) : epoll_(std::move(epoll)), stop_(std::move(stop)) {}

@@ -148,7 +148,7 @@ struct SpawnPlan {
   bool switch_identity = false;         // become `uid`, also as a group
   uid_t uid = 0;                        // 0: of a new user namespace
   std::uint64_t kept_capabilities = 0;  // of the host's root, who becomes another uid
-  NetworkPlan network;  // with CLONE_NEWNET
+  NetworkPlan network;                  // with CLONE_NEWNET
   bool build_root = false;
   RootPlan root;
   const DescriptorMove* moves = nullptr;
