@@ -107,8 +107,10 @@ bench: ## what a call costs beside others, in the same run; ROUNDS=300 of them
 	@build/release/bin/language_cost bench/sample_program.py build/bench/language.json $(ROUNDS)
 	@/usr/bin/python3 -B bench/bench_protocol.py build/release/bin '$(CURDIR)/build/bin/glovebox' \
 	  build/bench/protocol.json
+	@/usr/bin/python3 -B bench/bench_jail.py build/release/bin '$(CURDIR)/build/bin/glovebox' \
+	  build/bench/jail.json
 	@/usr/bin/python3 -B bench/results.py build/bench/results.json build/bench/execution.json \
-	  build/bench/language.json build/bench/protocol.json
+	  build/bench/language.json build/bench/protocol.json build/bench/jail.json
 
 .PHONY: bench-report
 bench-report: ## docs/performance.md and its plots, from the last `make bench`

@@ -65,10 +65,24 @@ def warm_to_cold_container(results):
     return row(results, "glovebox container, warm")["p50_ms"] / cold
 
 
+def jail_start(results):
+    start = results["jail"]["start"]
+    return start["glovebox run"]["p50_ms"] / start["bare"]["p50_ms"]
+
+
+def jail_relay(results):
+    relay = results["jail"]["relay"]
+    return relay["glovebox run"]["p50_us"] - relay["plain pipe relay"]["p50_us"]
+
+
 AT_MOST, AT_LEAST = "at most", "at least"
 
 # (what, figure, at most or at least, limit, how the limit reads)
 BARS = [
+    ("server-filesystem in the jail, until `initialize` is answered / bare",
+     jail_start, AT_MOST, 1.10, "1.10"),
+    ("a call through the jail's relay, p50, us beyond a plain pipe relay",
+     jail_relay, AT_MOST, 50, "50"),
     ("print(2+2) in the executor, warm, p50 / bare python",
      lambda r: to_bare(r, OURS), AT_MOST, 1 / 30, "1/30"),
     ("print(2+2) in the executor, warm, p99 / bare python's p50",

@@ -81,6 +81,19 @@ def print_protocol(results):
           f"{first['p99_ms']:8.3f}")
 
 
+def print_jail(results):
+    jail = results["jail"]
+    print(f"\n{'a server of others, until it answers':42} {'p50 ms':>8} {'x bare':>8}"
+          f" {'/bin/true ms':>13}")
+    for name, entry in jail["start"].items():
+        print(f"{name:42} {entry['p50_ms']:8.1f} "
+              f"{entry['p50_ms'] / jail['start']['bare']['p50_ms']:8.3f} "
+              f"{jail['true'].get(name, {}).get('p50_ms', float('nan')):13.2f}")
+    print(f"\n{'a call of an echo server':42} {'p50 us':>8}")
+    for name, entry in jail["relay"].items():
+        print(f"{name:42} {entry['p50_us']:8.1f}")
+
+
 def print_bars(bars):
     print(f"\n{'bar':70} {'measured':>9}  limit")
     for bar in bars:
@@ -103,6 +116,7 @@ def main():
     print_executions(results)
     print_capacity(results)
     print_protocol(results)
+    print_jail(results)
     print_bars(results["bars"])
     missed = sum(not bar["met"] for bar in results["bars"])
     print(f"\n{path}: {len(results['bars']) - missed} bars met, {missed} missed")

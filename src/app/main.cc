@@ -11,6 +11,8 @@
 #include "app/audit_log_command.h"
 #include "app/doctor_command.h"
 #include "app/exec_command.h"
+#include "app/policy_command.h"
+#include "app/run_command.h"
 #include "app/serve_command.h"
 #include "app/validate_command.h"
 #include "audit/victim.h"
@@ -34,6 +36,8 @@ int Run(int argc, char** argv) {
   int exit_code = 0;
   glovebox::AddServeCommand(app, exit_code);
   glovebox::AddExecCommand(app, exit_code);
+  glovebox::AddRunCommand(app, exit_code);
+  glovebox::AddPolicyCommand(app, exit_code);
   glovebox::AddValidateCommand(app, exit_code);
   glovebox::AddDoctorCommand(app, exit_code);
   glovebox::AddAuditCommand(app, exit_code);

@@ -224,6 +224,20 @@ Result<DenyRule> ReadDeny(const toml::table& entry) {
   return rule;
 }
 
+Result<ObserveRule> ReadObserve(const toml::table& entry) {
+  TRY(CheckKeys(entry, {"calls", "unseen", "when", "otherwise", "why"}));
+  ObserveRule rule;
+  rule.calls = TRY(ReadCalls(entry));
+  rule.why = TRY(ReadText(entry, "why", "say what the supervisor learns"));
+  rule.unseen = TRY(ReadTests(entry, "unseen"));
+  rule.when = TRY(ReadTests(entry, "when"));
+  if (rule.when.empty() != !entry.contains("otherwise")) {
+    return policy::InvalidPolicy("`when` and `otherwise` come together: what is refused, and how");
+  }
+  if (!rule.when.empty()) rule.otherwise = TRY(ReadErrno(entry, "otherwise", "name an errno"));
+  return rule;
+}
+
 // "[[allow]] entry at line 12 (read, ...)": what a person needs to find it.
 std::string Where(std::string_view kind, const toml::table& entry) {
   std::ostringstream where;
@@ -290,7 +304,7 @@ Result<int> ReadDefault(const toml::table& root) {
 
 Result<SyscallPolicy> ParseSyscallPolicy(std::string_view toml_text) {
   const toml::table root = TRY(policy::ParseToml(toml_text));
-  if (Status keys = CheckKeys(root, {"default", "allow", "deny"}); !keys) {
+  if (Status keys = CheckKeys(root, {"default", "allow", "deny", "observe"}); !keys) {
     return std::move(keys).error();
   }
 
@@ -299,6 +313,7 @@ Result<SyscallPolicy> ParseSyscallPolicy(std::string_view toml_text) {
   policy.default_error = TRY(ReadDefault(root));
   policy.allow = TRY((ReadRules<AllowRule>(root, "allow", owners, ReadAllow)));
   policy.deny = TRY((ReadRules<DenyRule>(root, "deny", owners, ReadDeny)));
+  policy.observe = TRY((ReadRules<ObserveRule>(root, "observe", owners, ReadObserve)));
   if (policy.allow.empty())
     return policy::InvalidPolicy("no [[allow]] entry: a process could not even exit");
   return policy;

@@ -46,11 +46,24 @@ struct DenyRule {
   std::string why;  // the danger
 };
 
+// Calls that the kernel runs, under the eyes of the supervisor, if every test in `when` holds, and
+// that fail with `otherwise` if not. If every test in `unseen` holds (never when there is none),
+// they run without its knowledge. What may be done is decided elsewhere: this is for naming what
+// was refused there.
+struct ObserveRule {
+  std::vector<std::string> calls;
+  std::vector<ArgumentTest> unseen;
+  std::vector<ArgumentTest> when;
+  int otherwise = 0;  // an errno value; 0 exactly when `when` is empty
+  std::string why;    // what the supervisor learns
+};
+
 // A call is in at most one rule. Names are not checked against any architecture here: that is the
 // compiler's knowledge.
 struct SyscallPolicy {
   std::vector<AllowRule> allow;
   std::vector<DenyRule> deny;
+  std::vector<ObserveRule> observe = {};
   int default_error = 0;  // what every other call fails with
 };
 

@@ -27,7 +27,14 @@ struct __attribute__((packed)) LandlockPathBeneathAttr {
   std::int32_t parent_fd;
 };
 
+struct LandlockNetPortAttr {
+  std::uint64_t allowed;
+  std::uint64_t port;
+};
+
 constexpr int kLandlockRulePathBeneath = 1;
+constexpr int kLandlockRuleNetPort = 2;
+constexpr std::uint64_t kLandlockConnectTcp = 1ull << 1;
 
 // Older kernels refuse a longer struct than theirs unless the rest is zero; pass what is used.
 AFTER_FORK std::uint64_t AttrSize(const LandlockPlan& plan) noexcept {
@@ -93,8 +100,13 @@ AFTER_FORK int SetNoNewPrivs() noexcept {
   return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 ? 0 : errno;
 }
 
+AFTER_FORK int RefuseWritableCode() noexcept {
+  if (prctl(PR_SET_MDWE, PR_MDWE_REFUSE_EXEC_GAIN, 0, 0, 0) == 0 || errno == EINVAL) return 0;
+  return errno;
+}
+
 AFTER_FORK int SetProcessFlags() noexcept {
-  if (prctl(PR_SET_MDWE, PR_MDWE_REFUSE_EXEC_GAIN, 0, 0, 0) != 0 && errno != EINVAL) return errno;
+  if (const int error = RefuseWritableCode(); error != 0) return error;
   constexpr unsigned long kMisfeatures[] = {PR_SPEC_STORE_BYPASS, PR_SPEC_INDIRECT_BRANCH};
   for (const unsigned long misfeature : kMisfeatures) {
     const int state = prctl(PR_GET_SPECULATION_CTRL, misfeature, 0, 0, 0);
@@ -117,6 +129,11 @@ AFTER_FORK int ApplyLandlock(const LandlockPlan& plan, const LandlockRule& own,
       *detail = i;
       return error;
     }
+  }
+  const bool handles_connect = (plan.handled_net & kLandlockConnectTcp) != 0;
+  for (std::uint16_t i = 0; handles_connect && i < plan.connect_port_count; ++i) {
+    const LandlockNetPortAttr port = {kLandlockConnectTcp, plan.connect_ports[i]};
+    if (syscall(kSysLandlockAddRule, ruleset_fd, kLandlockRuleNetPort, &port, 0) < 0) return errno;
   }
   if (own.path != nullptr) {
     if (const int error = AddRule(static_cast<int>(ruleset_fd), own); error != 0) {

@@ -20,8 +20,11 @@ void ResetSignalActions() noexcept;
 
 int SetNoNewPrivs() noexcept;
 
-// No writable-and-executable memory, no speculative store bypass, no indirect-branch speculation,
-// where the kernel and the processor know these.
+// No writable-and-executable memory, where the kernel knows that.
+int RefuseWritableCode() noexcept;
+
+// The same, and no speculative store bypass, no indirect-branch speculation, where processors have
+// them.
 int SetProcessFlags() noexcept;
 
 // `own` is one rule more; none without a path.

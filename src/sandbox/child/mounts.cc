@@ -61,6 +61,7 @@ AFTER_FORK std::uint64_t AttributesOf(RootEntryKind kind) noexcept {
   switch (kind) {
     case RootEntryKind::kDevice: return kMountAttrNosuid | kMountAttrReadOnly | kMountAttrNoexec;
     case RootEntryKind::kWritableBind:
+    case RootEntryKind::kWritableGrant:
     case RootEntryKind::kHostProc: return kMountAttrNosuid | kMountAttrNodev | kMountAttrNoexec;
     default: return kMountAttrNosuid | kMountAttrReadOnly | kMountAttrNodev;
   }
@@ -71,9 +72,9 @@ AFTER_FORK int PlaceSource(int root_fd, const RootEntry& entry, int source_fd) n
   if (syscall(SYS_newfstatat, source_fd, "", &source, kAtEmptyPath) < 0) return errno;
   if (S_ISDIR(source.st_mode)) {
     if (syscall(SYS_mkdirat, root_fd, entry.target, 0755) < 0 && errno != EEXIST) return errno;
-  } else {
+  } else if (struct stat there; syscall(SYS_newfstatat, root_fd, entry.target, &there, 0) < 0) {
     const long fd =
-        syscall(SYS_openat, root_fd, entry.target, O_WRONLY | O_CREAT | O_CLOEXEC, 0444);
+        syscall(SYS_openat, root_fd, entry.target, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0444);
     if (fd < 0) return errno;
     syscall(SYS_close, fd);
   }
@@ -93,7 +94,43 @@ AFTER_FORK int MountProcAt(int dir_fd, const char* target) noexcept {
   return error;
 }
 
-AFTER_FORK int PlaceEntry(int root_fd, const RootEntry& entry, int source_fd) noexcept {
+// A tmpfs of the box's own for programs too: caches of package managers hold what they run.
+AFTER_FORK int PlaceTmpfs(int root_fd, const RootEntry& entry, const char* owner) noexcept {
+  if (syscall(SYS_mkdirat, root_fd, entry.target, 0755) < 0 && errno != EEXIST) return errno;
+  const char* const options[] = {"size", entry.text, "nr_inodes", "131072", "mode", "0700",
+                                 "uid",  owner,      "gid",       owner,    nullptr};
+  const int mount_fd = NewMount("tmpfs", options, kMountAttrNosuid | kMountAttrNodev);
+  if (mount_fd < 0) return errno;
+  const int error = Attach(mount_fd, root_fd, entry.target);
+  syscall(SYS_close, mount_fd);
+  return error;
+}
+
+// Covers what is at the target, which must be there, with a folder or file without any right.
+AFTER_FORK int PlaceNothing(int root_fd, const RootEntry& entry) noexcept {
+  const bool folder = entry.kind == RootEntryKind::kNoFolder;
+  const char* const options[] = {"size", "4096", "nr_inodes", "2", "mode", "0000", nullptr};
+  int mount_fd = NewMount("tmpfs", options, kMountAttrNosuid | kMountAttrNodev | kMountAttrNoexec);
+  if (mount_fd < 0) return errno;
+  if (!folder) {
+    constexpr char kName[] = "refused";
+    const long file =
+        syscall(SYS_openat, mount_fd, kName, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0);
+    if (file < 0) return errno;
+    syscall(SYS_close, file);
+    const long clone = syscall(kSysOpenTree, mount_fd, kName, kOpenTreeClone | kOpenTreeCloexec);
+    if (clone < 0) return errno;
+    syscall(SYS_close, mount_fd);
+    mount_fd = static_cast<int>(clone);
+  }
+  int error = SetAttributes(mount_fd, kMountAttrReadOnly | kMountAttrNosuid | kMountAttrNodev, 0);
+  if (error == 0) error = Attach(mount_fd, root_fd, entry.target);
+  syscall(SYS_close, mount_fd);
+  return error;
+}
+
+AFTER_FORK int PlaceEntry(int root_fd, const RootEntry& entry, int source_fd,
+                          const char* tmpfs_owner) noexcept {
   switch (entry.kind) {
     case RootEntryKind::kDirectory:
       if (syscall(SYS_mkdirat, root_fd, entry.target, 0755) < 0 && errno != EEXIST) return errno;
@@ -103,8 +140,13 @@ AFTER_FORK int PlaceEntry(int root_fd, const RootEntry& entry, int source_fd) no
       return ErrnoOf(syscall(SYS_symlinkat, entry.text, root_fd, entry.target));
     case RootEntryKind::kBind:
     case RootEntryKind::kWritableBind:
+    case RootEntryKind::kGrant:
+    case RootEntryKind::kWritableGrant:
     case RootEntryKind::kDevice:
     case RootEntryKind::kHostProc: return PlaceSource(root_fd, entry, source_fd);
+    case RootEntryKind::kTmpfs: return PlaceTmpfs(root_fd, entry, tmpfs_owner);
+    case RootEntryKind::kNoFolder:
+    case RootEntryKind::kNoFile: return PlaceNothing(root_fd, entry);
     case RootEntryKind::kProc:
       if (syscall(SYS_mkdirat, root_fd, entry.target, 0555) < 0) return errno;
       return MountProcAt(root_fd, entry.target);
@@ -122,7 +164,21 @@ AFTER_FORK int PivotInto(int root_fd) noexcept {
 
 AFTER_FORK bool HasSource(RootEntryKind kind) noexcept {
   return kind == RootEntryKind::kBind || kind == RootEntryKind::kWritableBind ||
+         kind == RootEntryKind::kGrant || kind == RootEntryKind::kWritableGrant ||
          kind == RootEntryKind::kDevice || kind == RootEntryKind::kHostProc;
+}
+
+// The tree at a path that was found to hold no link, and must not hold one now.
+AFTER_FORK long OpenGrant(const char* path) noexcept {
+  const OpenHow how = {O_PATH | O_NOFOLLOW | O_CLOEXEC, 0, kResolveNoSymlinks};
+  const long path_fd = syscall(kSysOpenat2, AT_FDCWD, path, &how, sizeof(how));
+  if (path_fd < 0) return path_fd;
+  const long fd = syscall(kSysOpenTree, path_fd, "",
+                          kOpenTreeClone | kOpenTreeCloexec | kAtRecursive | kAtEmptyPath);
+  const int error = errno;
+  syscall(SYS_close, path_fd);
+  errno = error;
+  return fd;
 }
 
 }  // namespace
@@ -134,10 +190,13 @@ AFTER_FORK int MakeMountsPrivate() noexcept {
 AFTER_FORK int OpenRootSources(const RootPlan& root, std::uint16_t* detail) noexcept {
   for (std::uint16_t i = 0; i < root.entry_count; ++i) {
     const RootEntry& entry = root.entries[i];
-    root.source_fds[i] = -1;
-    if (!HasSource(entry.kind)) continue;
-    const long fd = syscall(kSysOpenTree, AT_FDCWD, entry.text,
-                            kOpenTreeClone | kOpenTreeCloexec | kAtRecursive);
+    root.source_fds[i] = entry.prepared_fd;
+    if (!HasSource(entry.kind) || entry.prepared_fd >= 0) continue;
+    const bool granted =
+        entry.kind == RootEntryKind::kGrant || entry.kind == RootEntryKind::kWritableGrant;
+    const long fd = granted ? OpenGrant(entry.text)
+                            : syscall(kSysOpenTree, AT_FDCWD, entry.text,
+                                      kOpenTreeClone | kOpenTreeCloexec | kAtRecursive);
     if (fd < 0) {
       *detail = i;
       return errno;
@@ -158,7 +217,9 @@ AFTER_FORK ChildFailure BuildAndPivotRoot(const RootPlan& root) noexcept {
     return fail(ChildStage::kRootMount, error);
   }
   for (std::uint16_t i = 0; i < root.entry_count; ++i) {
-    if (const int error = PlaceEntry(root_fd, root.entries[i], root.source_fds[i]); error != 0) {
+    if (const int error =
+            PlaceEntry(root_fd, root.entries[i], root.source_fds[i], root.tmpfs_owner);
+        error != 0) {
       return fail(ChildStage::kRootEntry, error, i);
     }
   }

@@ -18,6 +18,7 @@ inline constexpr long kSysFsopen = 430;
 inline constexpr long kSysFsconfig = 431;
 inline constexpr long kSysFsmount = 432;
 inline constexpr long kSysCloseRange = 436;
+inline constexpr long kSysOpenat2 = 437;
 inline constexpr long kSysMountSetattr = 442;
 inline constexpr long kSysLandlockCreateRuleset = 444;
 inline constexpr long kSysLandlockAddRule = 445;
@@ -41,6 +42,13 @@ struct MountAttr {
   std::uint64_t propagation;
   std::uint64_t userns_fd;
 };
+
+struct OpenHow {
+  std::uint64_t flags;
+  std::uint64_t mode;
+  std::uint64_t resolve;
+};
+inline constexpr std::uint64_t kResolveNoSymlinks = 0x4;
 
 // 0, or the errno value, of a call that answers -1 on failure.
 inline int ErrnoOf(long result) noexcept { return result < 0 ? errno : 0; }

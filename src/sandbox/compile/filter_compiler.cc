@@ -97,15 +97,15 @@ Status AppendTest(Code& code, const ArgumentTest& test, sock_filter otherwise) {
   return AppendHalfTest(code, test, Half::kLow, otherwise);
 }
 
-// Returns 0 to the caller if every test holds, else goes on with the code behind it.
-Result<Code> PretendCode(const std::vector<ArgumentTest>& tests) {
+// Returns `answer` if every test holds, else goes on with the code behind it.
+Result<Code> AnswerIf(const std::vector<ArgumentTest>& tests, sock_filter answer) {
   Code code;
   for (const ArgumentTest& test : tests) {
     if (Status appended = AppendTest(code, test, Jump(0)); !appended) {
       return std::move(appended).error();
     }
   }
-  code.push_back(ReturnErrno(0));
+  code.push_back(answer);
   // A test that fails jumps to the end, which is known only now.
   const std::uint16_t jump = Jump(0).code;
   for (std::size_t i = 0; i < code.size(); ++i) {
@@ -134,13 +134,24 @@ std::vector<ArgumentTest> TestsOf(const AllowRule& rule, BoxFooting footing) {
 Result<Code> AllowCode(const AllowRule& rule, BoxFooting footing) {
   Code code;
   if (IsRefused(rule, footing)) return Code{Refuse(footing, EPERM)};
-  if (!rule.pretend.empty()) code = TRY(PretendCode(rule.pretend));
+  if (!rule.pretend.empty()) code = TRY(AnswerIf(rule.pretend, ReturnErrno(0)));
   for (const ArgumentTest& test : TestsOf(rule, footing)) {
     if (Status appended = AppendTest(code, test, Refuse(footing, rule.otherwise)); !appended) {
       return std::move(appended).error();
     }
   }
   code.push_back(Return(SECCOMP_RET_ALLOW));
+  return code;
+}
+
+Result<Code> ObserveCode(const ObserveRule& rule, BoxFooting footing) {
+  Code code;
+  if (!rule.unseen.empty()) code = TRY(AnswerIf(rule.unseen, Return(SECCOMP_RET_ALLOW)));
+  for (const ArgumentTest& test : rule.when) {
+    TRY(AppendTest(code, test, ReturnErrno(rule.otherwise)));
+  }
+  code.push_back(
+      Return(footing == BoxFooting::kContainer ? SECCOMP_RET_ALLOW : SECCOMP_RET_USER_NOTIF));
   return code;
 }
 
@@ -253,6 +264,9 @@ Result<std::vector<sock_filter>> CompileFilter(const SyscallPolicy& policy, Arch
       return std::move(added).error();
     }
   }
+  for (const ObserveRule& rule : policy.observe) {
+    TRY(AddCalls(rule.calls, TRY(ObserveCode(rule, footing)), arch, table));
+  }
 
   Code program = PrologueCode(arch);
   Append(program, SearchCode(MakeSpans(table, {ReturnErrno(policy.default_error)})));
@@ -285,6 +299,7 @@ Result<std::vector<WatchedCallRule>> WatchedCalls(const SyscallPolicy& policy, A
   for (const DenyRule& rule : policy.deny) {
     TRY(add(rule.calls, rule.error, rule.why));
   }
+  for (const ObserveRule& rule : policy.observe) TRY(add(rule.calls, 0, rule.why));
   std::sort(watched.begin(), watched.end(),
             [](const auto& a, const auto& b) { return a.number < b.number; });
   return watched;

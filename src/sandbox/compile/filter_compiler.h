@@ -34,6 +34,8 @@ Result<std::optional<std::uint32_t>> SyscallNumber(const std::string& name, Arch
 //   a call in [[allow]]           ERRNO(0), which returns 0, when every test of `pretend` holds;
 //                                 else ALLOW, or a refusal when a test of `when` fails
 //   a call in [[deny]]            a refusal; so is one whose needs are not met
+//   a call in [[observe]]         ALLOW when every test of `unseen` holds; else ERRNO(otherwise)
+//                                 when a test of `when` fails; else USER_NOTIF
 //   everything else, also nr -1   ERRNO(default_error)
 // A refusal is USER_NOTIF: the supervisor answers with the errno of the call's WatchedCallRule and
 // records the attempt. Without a supervisor the kernel answers ENOSYS: refused all the same. In a
@@ -50,7 +52,7 @@ Result<std::vector<sock_filter>> CompileFilter(const SyscallPolicy& policy, Arch
 // A call whose refusals the supervisor answers.
 struct WatchedCallRule {
   std::uint32_t number = 0;
-  int error = 0;
+  int error = 0;  // 0: observed, and then made
   std::string name;
   std::string why;  // of the policy's entry
 };

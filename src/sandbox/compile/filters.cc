@@ -3,6 +3,7 @@
 #include "sandbox/compile/egress_filter.inc"
 #include "sandbox/compile/python_filter.inc"
 #include "sandbox/compile/python_network_filter.inc"
+#include "sandbox/compile/server_filter.inc"
 
 namespace glovebox {
 
@@ -82,6 +83,46 @@ std::span<const WatchedCall> PythonWatchedCalls() noexcept {
   return kPythonFilterX86_64Watched;
 #elif defined(__aarch64__) && defined(__LP64__) && !defined(__AARCH64EB__)
   return kPythonFilterAarch64Watched;
+#else
+  return {};
+#endif
+}
+
+std::span<const sock_filter> ServerFilter() noexcept {
+#if defined(__x86_64__) && !defined(__ILP32__)
+  return kServerFilterX86_64;
+#elif defined(__aarch64__) && defined(__LP64__) && !defined(__AARCH64EB__)
+  return kServerFilterAarch64;
+#else
+  return {};
+#endif
+}
+
+std::span<const sock_filter> ServerFilterWithoutCgroup() noexcept {
+#if defined(__x86_64__) && !defined(__ILP32__)
+  return kServerFilterX86_64NoCgroup;
+#elif defined(__aarch64__) && defined(__LP64__) && !defined(__AARCH64EB__)
+  return kServerFilterAarch64NoCgroup;
+#else
+  return {};
+#endif
+}
+
+std::span<const sock_filter> ServerFilterUnobserved() noexcept {
+#if defined(__x86_64__) && !defined(__ILP32__)
+  return kServerFilterX86_64Container;
+#elif defined(__aarch64__) && defined(__LP64__) && !defined(__AARCH64EB__)
+  return kServerFilterAarch64Container;
+#else
+  return {};
+#endif
+}
+
+std::span<const WatchedCall> ServerWatchedCalls() noexcept {
+#if defined(__x86_64__) && !defined(__ILP32__)
+  return kServerFilterX86_64Watched;
+#elif defined(__aarch64__) && defined(__LP64__) && !defined(__AARCH64EB__)
+  return kServerFilterAarch64Watched;
 #else
   return {};
 #endif

@@ -34,15 +34,23 @@ std::span<const sock_filter> PythonNetworkFilterWithoutCgroup() noexcept;
 // The filter of policies/seccomp/egress.toml: what an egress proxy may do. Empty as above.
 std::span<const sock_filter> EgressFilter() noexcept;
 
-// A call of a Python filter whose refusals the supervisor answers, with `error`, and records.
+// A call of a filter that goes to the supervisor, which records what is refused.
 struct WatchedCall {
   std::uint32_t number;
-  int error;
+  int error;         // what it answers; 0: the kernel makes the call
   const char* name;  // "execve"
   const char* why;   // the policy's reason
 };
 
 // By number. Every call that any of the filters answers with USER_NOTIF is here.
 std::span<const WatchedCall> PythonWatchedCalls() noexcept;
+
+// The filter of policies/seccomp/server.toml, for programs of others; the same where no cgroup
+// counts the box's memory; the one for boxes that nobody listens to; the calls that go to the
+// supervisor.
+std::span<const sock_filter> ServerFilter() noexcept;
+std::span<const sock_filter> ServerFilterWithoutCgroup() noexcept;
+std::span<const sock_filter> ServerFilterUnobserved() noexcept;
+std::span<const WatchedCall> ServerWatchedCalls() noexcept;
 
 }  // namespace glovebox

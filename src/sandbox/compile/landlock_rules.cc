@@ -47,6 +47,19 @@ std::uint64_t LandlockWritable(int abi) {
          ~(kExecute | kMakeChar | kMakeBlock | kMakeSocket | kIoctlDevice | kResolveUnix);
 }
 
+std::uint64_t LandlockRights(int abi, LandlockUse use, bool folder) {
+  std::uint64_t rights = 0;
+  switch (use) {
+    case LandlockUse::kList: rights = kReadDir; break;
+    case LandlockUse::kRead: rights = kReadFile | kReadDir; break;
+    case LandlockUse::kExecute: rights = kReadFile | kReadDir | kExecute; break;
+    case LandlockUse::kWrite: rights = LandlockWritable(abi); break;
+    case LandlockUse::kOwn: rights = LandlockWritable(abi) | kExecute; break;
+    case LandlockUse::kDevice: rights = kReadFile | kWriteFile; break;
+  }
+  return MasksForAbi(abi).fs & rights & (folder ? ~0ull : kFileRights);
+}
+
 std::vector<LandlockGrant> CompileLandlockOnHost(const policy::BoxPolicy& policy, int abi) {
   policy::BoxPolicy shared;
   for (const policy::RootItem& item : policy.root) {

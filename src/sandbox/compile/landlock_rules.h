@@ -30,4 +30,15 @@ std::vector<LandlockGrant> CompileLandlockOnHost(const policy::BoxPolicy& policy
 // What a box may do in a folder of its own.
 std::uint64_t LandlockWritable(int abi);
 
+// What a path of a jail may be used for.
+enum class LandlockUse : std::uint8_t {
+  kList,     // its folders can be listed
+  kRead,     // and its files read
+  kExecute,  // and run
+  kWrite,    // read and changed; never run, no sockets, no device nodes
+  kOwn,      // read, changed and run
+  kDevice,   // read and written as it is
+};
+std::uint64_t LandlockRights(int abi, LandlockUse use, bool folder);
+
 }  // namespace glovebox::sandbox

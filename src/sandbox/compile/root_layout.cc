@@ -94,8 +94,10 @@ class RootLayoutBuilder {
 
 std::string RootLayout::Describe(std::size_t index) const {
   if (storage_ == nullptr || index >= storage_->size()) return "an unknown entry";
-  static constexpr const char* kWords[] = {"directory",     "file",   "link", "bind",
-                                           "writable bind", "device", "proc", "host's"};
+  static constexpr const char* kWords[] = {
+      "directory", "file",       "link",      "bind",   "writable bind",
+      "device",    "proc",       "host's",    "folder", "writable folder",
+      "tmpfs",     "cover over", "cover over"};
   const Entry& entry = (*storage_)[index];
   return std::string(kWords[static_cast<std::size_t>(entry.kind)]) + " /" + entry.target;
 }

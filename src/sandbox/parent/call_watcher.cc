@@ -22,8 +22,7 @@ namespace {
 constexpr char kRemedy[] = "nothing allows it in a box";
 constexpr std::string_view kConnect = "connect";
 
-const WatchedCall* FindCall(int number) {
-  const auto calls = PythonWatchedCalls();
+const WatchedCall* FindCall(std::span<const WatchedCall> calls, int number) {
   const auto found = std::find_if(calls.begin(), calls.end(), [number](const WatchedCall& call) {
     return call.number == static_cast<std::uint32_t>(number);
   });
@@ -99,12 +98,27 @@ CallWatcher::~CallWatcher() {
   thread_.join();
 }
 
+<<<<<<< ours
 Status CallWatcher::Watch(UniqueFd listener, std::shared_ptr<CallRecord> record,
                           std::optional<OwnNetwork> network) {
   const int fd = listener.get();
   const std::lock_guard lock(mutex_);
   watched_[fd] = std::make_shared<Watched>(
       Watched{std::move(listener), std::move(record), std::move(network)});
+=======
+Status CallWatcher::Watch(UniqueFd listener, std::shared_ptr<CallRecord> record) {
+  return Add({std::move(listener), std::move(record), nullptr});
+}
+
+Status CallWatcher::Watch(UniqueFd listener, std::shared_ptr<CallJudge> judge) {
+  return Add({std::move(listener), nullptr, std::move(judge)});
+}
+
+Status CallWatcher::Add(Watched watched) {
+  const int fd = watched.listener.get();
+  const std::lock_guard lock(mutex_);
+  watched_[fd] = std::make_shared<Watched>(std::move(watched));
+>>>>>>> theirs
   epoll_event event = {EPOLLIN, {.fd = fd}};
   if (::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, fd, &event) == 0) return {};
   watched_.erase(fd);
@@ -136,7 +150,10 @@ void CallWatcher::Answer(Watched& watched) {
   seccomp_notif request = {};
   // Fails when the caller was killed meanwhile.
   if (::ioctl(watched.listener.get(), SECCOMP_IOCTL_NOTIF_RECV, &request) != 0) return;
-  const WatchedCall* call = FindCall(request.data.nr);
+  CallJudge* const judge = watched.judge.get();
+  const WatchedCall* call =
+      FindCall(judge != nullptr ? judge->calls() : PythonWatchedCalls(), request.data.nr);
+  const bool observed = call != nullptr && call->error == 0;
   Arguments arguments;
   std::copy(std::begin(request.data.args), std::end(request.data.args), arguments.begin());
   const MemoryReader read = MemoryOf(static_cast<pid_t>(request.pid));
@@ -159,10 +176,31 @@ void CallWatcher::Answer(Watched& watched) {
     if (::ioctl(watched.listener.get(), SECCOMP_IOCTL_NOTIF_ID_VALID, &request.id) != 0) {
       event.target = "<gone>";
     }
-    watched.record->Add(std::move(event));
+    if (judge == nullptr) {
+      watched.record->Add(std::move(event));
+    } else {
+      const CallAttempt attempt{event.operation, event.target, arguments,
+                                static_cast<pid_t>(request.pid)};
+      if (observed) {
+        judge->Observed(attempt);
+      } else {
+        judge->Refused(attempt, event);
+      }
+    }
   }
+<<<<<<< ours
   response.error = -(call != nullptr ? call->error : EPERM);
   if (connects) response.error = -ENETUNREACH;  // what the kernel would say
+=======
+  seccomp_notif_resp response = {};
+  response.id = request.id;
+  if (observed) {
+    // Other walls decide: the call is made whatever its memory says by now.
+    response.flags = SECCOMP_USER_NOTIF_FLAG_CONTINUE;
+  } else {
+    response.error = -(call != nullptr ? call->error : EPERM);
+  }
+>>>>>>> theirs
   ::ioctl(watched.listener.get(), SECCOMP_IOCTL_NOTIF_SEND, &response);
 }
 

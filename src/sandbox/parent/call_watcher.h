@@ -1,5 +1,8 @@
 #pragma once
 
+#include <sys/types.h>
+
+#include <array>
 #include <chrono>
 #include <cstdint>
 #include <functional>
@@ -7,13 +10,16 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <vector>
 
 #include "base/result.h"
 #include "base/unique_fd.h"
 #include "event/event.h"
+#include "sandbox/compile/filters.h"
 
 namespace glovebox::sandbox {
 
@@ -52,10 +58,33 @@ struct OwnNetwork {
   std::string remedy;  // how a program gets out, for the events of those that try another way
 };
 
-// Answers the calls that the filters of boxes hand to their supervisor: always with a refusal, but
-// for one: `connect` in a box with a network of its own, when it leads to lo. The box can change
-// the address after it was read here; lo is all it could reach with any. Has a thread of its own,
-// so that a busy server delays no box and a box that attempts much delays no server.
+// One call that a filter handed to the supervisor. Its text is evidence: the caller can change its
+// memory at any moment.
+struct CallAttempt {
+  std::string_view call;  // "openat"
+  std::string target;     // as DescribeTarget says it
+  std::array<std::uint64_t, 6> arguments;
+  pid_t pid;  // of the calling thread, as the host numbers it
+};
+
+// What is made of the calls of a box whose filter is not that of Python boxes. Used on the
+// watcher's thread.
+class CallJudge {
+ public:
+  virtual ~CallJudge() = default;
+  // The calls of that filter, by number.
+  virtual std::span<const WatchedCall> calls() const = 0;
+  // A call was refused by the filter; `event` has everything but the remedy.
+  virtual void Refused(const CallAttempt& attempt, Event event) = 0;
+  // A call is about to be made, and is decided by other walls.
+  virtual void Observed(const CallAttempt& attempt) = 0;
+};
+
+// Answers the calls that the filters of boxes hand to their supervisor. Those of Python boxes
+// always with a refusal, but for one: `connect` in a box with a network of its own, when it leads
+// to lo. The box can change the address after it was read here; lo is all it could reach with any.
+// Those that a judge only observes are made. Has a thread of its own, so that a busy server delays
+// no box and a box that attempts much delays no server.
 class CallWatcher {
  public:
   static Result<std::unique_ptr<CallWatcher>> Start();
@@ -66,15 +95,18 @@ class CallWatcher {
   // From now until the last process under that filter is gone. From any thread.
   Status Watch(UniqueFd listener, std::shared_ptr<CallRecord> record,
                std::optional<OwnNetwork> network = std::nullopt);
+  Status Watch(UniqueFd listener, std::shared_ptr<CallJudge> judge);
 
  private:
   struct Watched {
     UniqueFd listener;
     std::shared_ptr<CallRecord> record;
     std::optional<OwnNetwork> network;
+    std::shared_ptr<CallJudge> judge;  // instead of the record
   };
 
   CallWatcher(UniqueFd epoll, UniqueFd stop) : epoll_(std::move(epoll)), stop_(std::move(stop)) {}
+  Status Add(Watched watched);
   void Run();
   static void Answer(Watched& watched);
 

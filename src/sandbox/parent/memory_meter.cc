@@ -105,12 +105,14 @@ std::uint64_t NamelessBytes(const std::vector<pid_t>& processes, int folder_fd) 
 
 }  // namespace
 
-Result<MemoryMeter> MemoryMeter::Open(int init_pidfd, const std::vector<std::string>& tmpfs) {
+Result<MemoryMeter> MemoryMeter::Open(int init_pidfd, const std::vector<std::string>& tmpfs,
+                                      int insider_pidfd) {
   const pid_t init = PidOf(init_pidfd);
   if (init <= 0) return Error(Errc::kSystem, "finding a box among the processes of this host");
   MemoryMeter meter(init);
+  const pid_t insider = insider_pidfd < 0 ? init : PidOf(insider_pidfd);
   for (const std::string& folder : tmpfs) {
-    const std::string path = "/proc/" + std::to_string(init) + "/root" + folder;
+    const std::string path = "/proc/" + std::to_string(insider) + "/root" + folder;
     meter.tmpfs_.emplace_back(::open(path.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
     if (!meter.tmpfs_.back()) return Error::FromErrno("looking at a box's " + folder, errno);
   }

@@ -17,8 +17,10 @@ namespace glovebox::sandbox {
 class MemoryMeter {
  public:
   // `init_pidfd` is the box's init; the box must be built (its tmpfs mounted). `tmpfs` are the
-  // folders of its own, as it names them.
-  static Result<MemoryMeter> Open(int init_pidfd, const std::vector<std::string>& tmpfs);
+  // folders of its own, as it names them; `insider_pidfd` is a process of the box through which
+  // they can be looked at, where init cannot.
+  static Result<MemoryMeter> Open(int init_pidfd, const std::vector<std::string>& tmpfs,
+                                  int insider_pidfd = -1);
 
   // The same for a box without mounts of its own, which writes into `folder` of the host's. More in
   // there than can be looked through counts as too much.

@@ -220,6 +220,7 @@ std::string StageName(ChildStage stage) {
     case ChildStage::kLandlock: return "entering its Landlock domain";
     case ChildStage::kSeccomp: return "installing its system-call filter";
     case ChildStage::kExec: return "executing the program";
+    case ChildStage::kProbe: return "proving what it was granted";
   }
   return "an unknown stage";
 }

@@ -43,6 +43,7 @@ enum class ChildStage : std::uint8_t {
   kLandlock,
   kSeccomp,
   kExec,
+  kProbe,
 };
 
 struct ChildFailure {
@@ -61,14 +62,19 @@ constexpr ChildFailure Check(ChildStage stage, int error, std::uint16_t detail =
 }
 
 enum class RootEntryKind : std::uint8_t {
-  kDirectory,     // an empty directory, mode 0755
-  kFile,          // a file holding `text`
-  kSymlink,       // a link to `text`
-  kBind,          // the host's `text`, read-only, nosuid, nodev
-  kWritableBind,  // the host's `text`, noexec, nosuid, nodev
-  kDevice,        // the host's device node `text`
-  kProc,          // a procfs of the current PID namespace
-  kHostProc,      // the host's procfs, for a zygote without a PID namespace (test seam)
+  kDirectory,      // an empty directory, mode 0755
+  kFile,           // a file holding `text`
+  kSymlink,        // a link to `text`
+  kBind,           // the host's `text`, read-only, nosuid, nodev
+  kWritableBind,   // the host's `text`, noexec, nosuid, nodev
+  kDevice,         // the host's device node `text`
+  kProc,           // a procfs of the current PID namespace
+  kHostProc,       // the host's procfs, for a zygote without a PID namespace (test seam)
+  kGrant,          // as kBind, of a path that may not lead through a link
+  kWritableGrant,  // as kWritableBind, the same
+  kTmpfs,          // a tmpfs for programs too, of `text` bytes, owned by the box
+  kNoFolder,       // a folder that nobody may enter, over what is there
+  kNoFile,         // a file that nobody may open, over what is there
 };
 
 // One entry of a new root, in the order in which they are made. Parents come before children.
@@ -77,13 +83,15 @@ struct RootEntry {
   const char* target;  // relative to the new root, no leading slash
   const char* text;
   std::uint32_t text_length;
+  int prepared_fd = -1;  // kGrant, kWritableGrant: the detached mount, where the parent made it
 };
 
 // A root built on a tmpfs of its own, from descriptors, and pivoted into.
 struct RootPlan {
   const RootEntry* entries = nullptr;
   std::uint16_t entry_count = 0;
-  int* source_fds = nullptr;  // scratch: one slot per entry, filled by the child
+  int* source_fds = nullptr;          // scratch: one slot per entry, filled by the child
+  const char* tmpfs_owner = nullptr;  // kTmpfs: uid and gid in decimal, of our user namespace
 };
 
 // A fresh tmpfs over an existing directory of the root.
@@ -110,6 +118,8 @@ struct LandlockPlan {
   std::uint64_t scoped = 0;
   const LandlockRule* rules = nullptr;
   std::uint16_t rule_count = 0;
+  const std::uint16_t* connect_ports = nullptr;  // TCP ports that may be connected to
+  std::uint16_t connect_port_count = 0;
 };
 
 // A network of the child's own: a new network namespace in which lo is up, and listeners on it that
