@@ -35,15 +35,22 @@ Walls WallsOf(unsigned column) {
 
 bool OnlyBare(const Probe& probe) { return probe.is(kBesideFirst); }
 
-// A line for the parent. It fails when nobody listens any more, which ends the worker.
-void Report(int fd, const std::string& line) {
+// Walls that can bound an amount. The others are not asked about amounts: every such trial that is
+// not stopped takes its hundreds of megabytes.
+constexpr WallMask kBoundAmounts =
+    sandbox::Bit(sandbox::Wall::kIdentity) | sandbox::Bit(sandbox::Wall::kRoot) |
+    sandbox::Bit(sandbox::Wall::kSeccomp) | sandbox::Bit(sandbox::Wall::kCgroup) |
+    sandbox::Bit(sandbox::Wall::kRlimits);
+
+// A line for the parent. False when nobody listens any more, which ends the worker.
+bool Report(int fd, const std::string& line) {
   const std::string text = line + "\n";
-  if (write(fd, text.data(), text.size()) != static_cast<ssize_t>(text.size())) _exit(0);
+  return write(fd, text.data(), text.size()) == static_cast<ssize_t>(text.size());
 }
 
-void ReportCell(int fd, std::size_t probe, unsigned column, Held held) {
-  Report(fd, std::to_string(probe) + " " + std::to_string(column) + " " +
-                 std::to_string(static_cast<int>(held)));
+bool ReportCell(int fd, std::size_t probe, unsigned column, Held held) {
+  return Report(fd, std::to_string(probe) + " " + std::to_string(column) + " " +
+                        std::to_string(static_cast<int>(held)));
 }
 
 struct Share {
@@ -61,8 +68,10 @@ bool IsKnown(const Share& share, unsigned column) {
   if (share.probe->is(kNoEffect)) return true;
   if (column == 0) return false;
   if (share.vacuous || OnlyBare(*share.probe)) return true;
+  const WallMask wall = WallMask{1} << ((column - 1) % kWallCount);
+  if (share.probe->family == Family::kLimits && (wall & kBoundAmounts) == 0) return true;
   if (column <= kWallCount || share.holders == 0) return false;
-  return (share.holders & (WallMask{1} << (column - 1 - kWallCount))) == 0;
+  return (share.holders & wall) == 0;
 }
 
 // An answer that is not the host's is no effect.
@@ -71,7 +80,7 @@ bool Happened(const Share& share, const Trial& trial) {
   return share.probe->witness != Witness::kAnswer || *trial.effect == share.answer;
 }
 
-void RunColumn(const AttributionOptions& options, unsigned column, std::vector<Share>& shares,
+bool RunColumn(const AttributionOptions& options, unsigned column, std::vector<Share>& shares,
                Scene& scene, int fd) {
   BoxTargetOptions box;
   box.zygote_program = options.zygote_program;
@@ -90,16 +99,20 @@ void RunColumn(const AttributionOptions& options, unsigned column, std::vector<S
     if (single && held == Held::kYes) {
       share.holders |= WallMask{1} << (column - 1);
     }
-    ReportCell(fd, share.index, column, held);
+    if (!ReportCell(fd, share.index, column, held)) return false;
   }
+  return true;
 }
 
 // In the cage.
 void RunWorker(const AttributionOptions& options, std::vector<Share> shares, int fd) {
   Result<std::unique_ptr<Scene>> scene = Scene::Create(Stage::kCage);
-  if (!scene) return Report(fd, "! " + scene.error().message());
+  if (!scene) {
+    Report(fd, "! " + scene.error().message());
+    return;
+  }
   for (unsigned column = 0; column < kColumns; ++column) {
-    RunColumn(options, column, shares, **scene, fd);
+    if (!RunColumn(options, column, shares, **scene, fd)) return;
   }
 }
 

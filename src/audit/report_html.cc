@@ -123,7 +123,8 @@ void AddMatrix(const Report& report, std::string& page) {
   }
   page +=
       "<p>Every probe again in boxes with a single wall: <b class=\"good\">\u2713</b> this wall "
-      "stops it alone, \u00b7 it does not. A red frame: without this wall, and with all others, "
+      "stops it alone, \u00b7 it does not, ? was not asked. A red frame: without this wall, and "
+      "with all others, "
       "it happens. The last column counts the walls that each stop it; the interpreter is friction "
       "and no "
       "boundary, and not counted.</p>\n"

@@ -127,7 +127,7 @@ std::string_view HeldSign(Held held) {
     case Held::kYes: return "held";
     case Held::kNo: return "-";
     case Held::kNoBox: return "no box";
-    case Held::kUnknown: return "";
+    case Held::kUnknown: return "?";
   }
   return "";
 }
@@ -139,7 +139,8 @@ void AddMatrix(const Report& report, std::string& text) {
     return;
   }
   text +=
-      "Every probe again, in boxes with a single wall. *held*: this wall stops it alone. "
+      "Every probe again, in boxes with a single wall. *held*: this wall stops it alone; "
+      "*?*: not asked, as walls that bound no amounts about limits. "
       "*Holders* counts them, without the interpreter, which is friction and no boundary; *lost "
       "without* names walls whose absence lets it happen.\n\n";
   text += "| Probe | Holders |";

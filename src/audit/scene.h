@@ -16,7 +16,7 @@ namespace glovebox::audit {
 
 // How much the bombs take. Each lies between what a box may have and what the cage bears.
 inline constexpr std::uint64_t kMemoryLimitBytes = 96ull << 20;
-inline constexpr std::uint64_t kMemoryWantedBytes = 360ull << 20;
+inline constexpr std::uint64_t kMemoryWantedBytes = 240ull << 20;
 // Beyond even the slack of RLIMIT_DATA.
 inline constexpr std::uint64_t kFarWantedBytes = 760ull << 20;
 inline constexpr std::uint64_t kMemoryEffectBytes = 160ull << 20;  // limit, and generous noise
@@ -24,7 +24,7 @@ inline constexpr std::uint32_t kProcessesLimit = 48;
 inline constexpr std::uint32_t kProcessesWanted = 150;
 inline constexpr std::uint32_t kProcessesEffect = 70;
 inline constexpr std::uint64_t kDiskWantedBytes = 80ull << 20;
-inline constexpr std::uint32_t kInodesWanted = 20'000;
+inline constexpr std::uint32_t kInodesWanted = 17'000;
 inline constexpr std::uint32_t kDescriptorsWanted = 1'500;
 
 // An environment variable of ours that holds the secret, and descriptors that lead to it: what a
