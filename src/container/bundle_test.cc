@@ -34,7 +34,8 @@ class BundleTest : public testing::Test {
 
   // The options of what is mounted at `target`, as one text; empty when there is nothing.
   std::string OptionsAt(const std::string& target) const {
-    for (const json::value& mount : Configuration().at("mounts").as_array()) {
+    const json::value configuration = Configuration();
+    for (const json::value& mount : configuration.at("mounts").as_array()) {
       if (mount.at("destination") != json::value(target)) continue;
       std::string text;
       for (const json::value& option : mount.at("options").as_array()) {
@@ -46,7 +47,8 @@ class BundleTest : public testing::Test {
   }
 
   bool HasNamespace(const std::string& type) const {
-    for (const json::value& entry : Configuration().at("linux").at("namespaces").as_array()) {
+    const json::value configuration = Configuration();
+    for (const json::value& entry : configuration.at("linux").at("namespaces").as_array()) {
       if (entry.at("type") == json::value(type)) return true;
     }
     return false;

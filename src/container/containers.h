@@ -63,7 +63,7 @@ class Containers {
                                     std::optional<HostIds> ids);
   // The command that ends one and removes what the runtime keeps of it.
   std::vector<std::string> DeleteArguments(const std::string& id) const;
-  // After that command has ended.
+  // Once nothing of it lives: after that command, where the runtime needs it.
   void Forget(const std::string& id) const { state_.RemoveContainer(id); }
 
  private:

@@ -25,6 +25,9 @@ struct Runtime {
   std::string name() const;      // "runsc"
   std::string Describe() const;  // "gVisor (runsc, platform ptrace)"
   bool own_kernel() const { return kind == RuntimeKind::kRunsc; }
+  // Whether a container whose processes are dead leaves more on the host than the state folder:
+  // runc makes a cgroup for devices.
+  bool needs_delete() const { return kind == RuntimeKind::kRunc; }
 
   // Starts the container `id` of `bundle`; state is kept in `state_folder`. With a `pid_file` the
   // program ends when the container runs, and without one when the container has ended.

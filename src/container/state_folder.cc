@@ -136,6 +136,17 @@ Result<std::string> StateFolder::AddContainer(
   return folder;
 }
 
-void StateFolder::RemoveContainer(const std::string& id) const { RemoveTree(path_ + "/c-" + id); }
+void StateFolder::RemoveContainer(const std::string& id) const {
+  RemoveTree(path_ + "/c-" + id);
+  std::error_code ignored;
+  std::vector<std::string> notes;
+  for (const fs::directory_entry& entry : fs::directory_iterator(runtime_folder(), ignored)) {
+    const std::string name = entry.path().filename().string();
+    // By the whole id: another container's may begin with it.
+    const bool longer = name.size() > id.size() && name[id.size()] >= '0' && name[id.size()] <= '9';
+    if (name.starts_with(id) && !longer) notes.push_back(entry.path().string());
+  }
+  for (const std::string& note : notes) RemoveTree(note);
+}
 
 }  // namespace glovebox::container

@@ -34,7 +34,7 @@ class StateFolder {
   // Makes the folder of container `id`: its configuration, and the command that ends it.
   Result<std::string> AddContainer(const std::string& id, const std::string& configuration,
                                    const std::vector<std::string>& delete_arguments) const;
-  // After that command: the folder goes.
+  // Once nothing of it lives: its folder goes, and what the runtime noted of it.
   void RemoveContainer(const std::string& id) const;
 
  private:

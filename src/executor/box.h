@@ -60,6 +60,7 @@ class Box : public std::enable_shared_from_this<Box> {
     std::vector<std::pair<std::string, std::string>> environment;
     std::shared_ptr<void> ancestor;           // the zygote it is forked from, which must outlive it
     bool container = false;                   // an OCI runtime holds it: see overhead()
+    bool own_kernel = false;                  // and its kernel is a program in that container
     std::chrono::seconds birth_time_max{10};  // a thousand times what a fork takes
     BoxEgress egress = {};
   };
@@ -108,6 +109,7 @@ class Box : public std::enable_shared_from_this<Box> {
     return means_.environment;
   }
   bool in_container() const { return means_.container; }
+  bool own_kernel() const { return means_.own_kernel; }
   const Overhead& overhead() const { return overhead_; }
   bool metered() const { return means_.measured_tmpfs != nullptr; }
   std::optional<sandbox::MemoryMeter>& meter() { return meter_; }  // there if metered()

@@ -119,11 +119,12 @@ Status BoxRun::SetLimits() {
   sandbox::CgroupLimits& in_force = box_->slot().limits;
   sandbox::CgroupLimits wanted = {request_.limits.memory_bytes_max, request_.limits.processes_max,
                                   in_force.cpus_max};
-  if (box_->in_container()) {
-    const Box::Overhead& overhead = box_->overhead();
-    wanted.memory_bytes_max += overhead.memory_bytes + kRuntimeMemorySlack;
-    wanted.processes_max = overhead.processes + kTasksPerProcess * wanted.processes_max;
+  if (box_->own_kernel()) {
+    wanted.memory_bytes_max += kRuntimeMemorySlack;
+    wanted.processes_max *= kTasksPerProcess;
   }
+  wanted.memory_bytes_max += box_->overhead().memory_bytes;
+  wanted.processes_max += box_->overhead().processes;
   if (box_->cgroup() == nullptr || wanted == in_force) return {};
   TRY(box_->cgroup()->SetLimits(wanted));
   in_force = wanted;

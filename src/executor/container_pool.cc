@@ -93,6 +93,9 @@ std::vector<std::string> MissingIn(const container::Runtime& runtime) {
   if (runtime.own_kernel()) {
     missing.emplace_back(
         "Landlock: gVisor's kernel has none; its files are held by the root and by gVisor itself");
+    missing.emplace_back(
+        "process flags: gVisor lets memory be writable and executable, and counts neither "
+        "RLIMIT_DATA nor the inodes of a tmpfs; the memory of all of it is limited");
   }
   return missing;
 }
@@ -171,16 +174,21 @@ ContainerPool::~ContainerPool() {
     birth->box->Abandon();
     birth->runtime.reset();
     birth->slot->cgroup->KillAll();
-    static_cast<void>(container::RunProgram(means_.containers.DeleteArguments(birth->container.id),
-                                            kDeletePatience));
-    means_.containers.Forget(birth->container.id);
+    DeleteNow(birth->container.id);
   }
   for (const std::shared_ptr<Deletion>& deletion : deletions_) {
     deletion->runtime.reset();  // kills it: begun anew, to the end
-    static_cast<void>(
-        container::RunProgram(means_.containers.DeleteArguments(deletion->id), kDeletePatience));
-    means_.containers.Forget(deletion->id);
+    DeleteNow(deletion->id);
   }
+}
+
+// Precondition: its processes are dead.
+void ContainerPool::DeleteNow(const std::string& id) {
+  if (means_.containers.runtime().needs_delete()) {
+    static_cast<void>(
+        container::RunProgram(means_.containers.DeleteArguments(id), kDeletePatience));
+  }
+  means_.containers.Forget(id);
 }
 
 void ContainerPool::Want(std::size_t count, const sandbox::CgroupLimits& /*limits*/) {
@@ -241,7 +249,8 @@ Result<std::shared_ptr<ContainerPool::Birth>> ContainerPool::TryBirth() {
     return std::move(sent).error();
   }
   birth->control.assign(control.ours.release());
-  Box::Means means{birth->slot, nullptr, nullptr, {}, nullptr, true, kBirthTimeMax};
+  const bool own_kernel = means_.containers.runtime().own_kernel();
+  Box::Means means{birth->slot, nullptr, nullptr, {}, nullptr, true, own_kernel, kBirthTimeMax};
   birth->box = std::make_shared<Box>(means_.context, std::move(channels.server), std::move(means));
   // No handler outlives us: the destructor abandons every box.
   const std::weak_ptr<Birth> weak = birth;
@@ -347,6 +356,7 @@ void ContainerPool::OnGone(const std::shared_ptr<Birth>& birth) {
 }
 
 void ContainerPool::Delete(const std::string& id) {
+  if (!means_.containers.runtime().needs_delete()) return means_.containers.Forget(id);
   auto deletion = std::make_shared<Deletion>(means_.context);
   deletion->id = id;
   auto started = StartRuntime(means_.containers.DeleteArguments(id), -1, "", nullptr);

@@ -26,7 +26,8 @@ namespace glovebox {
 // init is the container's first process (gVisor: the process that is the container).
 //
 //   runtime `run --detach` ends --> pid file --> the container says it is ready --> a Box waits
-//   the Box is gone             --> runtime `delete --force`, in the background
+//   the Box is gone             --> its notes are removed; runc: `delete --force`, in the
+//   background
 //
 // Thread rule: as for every BoxSource.
 class ContainerPool final : public BoxSource {
@@ -74,6 +75,7 @@ class ContainerPool final : public BoxSource {
   void OnLost(const std::shared_ptr<Birth>& birth, const Error& error);
   void OnGone(const std::shared_ptr<Birth>& birth);
   void Delete(const std::string& id);
+  void DeleteNow(const std::string& id);
 
   Means means_;
   const BoxKind kind_;

@@ -237,6 +237,7 @@ TEST_F(ExecuteCodeToolTest, DescribesEveryKeyItReturns) {
   outcome.stdout_stream.bytes_dropped = outcome.stderr_stream.bytes_dropped = 1;
   outcome.events_dropped = 1;
   outcome.missing_walls = {"x"};
+  outcome.container = "x";
   outcome.value_text = "x";
   outcome.value_notes = {"x"};
   outcome.findings = {{1, 1, "import", "what", "why", "instead", false}};

@@ -6,12 +6,12 @@
 
 namespace glovebox::isolation {
 
-// A payload that ends otherwise in a container than in a box, and why. What it may not do it does
-// not do in either.
+// A payload that ends otherwise in a container than in a box, and why.
 struct ContainerDifference {
   const char* runtime;
   const char* payload;
   ExecutionStatus status;
+  bool happens;  // it is seen to do what it does; `why` says what that is worth
   const char* why;
 };
 
