@@ -287,7 +287,7 @@ std::vector<BypassRow> BypassTable() {
         HelloFor("allowed.example")}},
       {"another protocol where HTTP is spoken",
        {"CONNECT allowed.example:${A} HTTP/1.1\r\nHost: allowed.example:${A}\r\n\r\n",
-        "SSH-2.0-SMUGGLED\r\n"}},
+        "SSH-2.0-SMUGGLED\r\n\r\n"}},
       {"TLS that names another server",
        {"CONNECT tls.example:${T} HTTP/1.1\r\nHost: tls.example:${T}\r\n\r\n",
         HelloFor("evil.example")}},

@@ -56,6 +56,7 @@ asio::awaitable<void> Session::SayHttp(int status) {
                            "\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: " +
                            std::to_string(body.size()) +
                            "\r\nX-Glovebox-Egress: refused\r\nConnection: close\r\n\r\n";
+  ReportOnce();  // whoever reads the answer finds the event
   const bool told = co_await WriteClient(head + body);
   if (told) co_await Linger();
 }

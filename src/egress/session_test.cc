@@ -101,7 +101,8 @@ TEST_F(EgressProxyTest, NoWayPastThePolicy) {
     if (row.expected == Bypass::kNothingGoesOn) {
       EXPECT_EQ(allowed_.seen() + tls_.seen() + open_.seen(), seen_before);
       EXPECT_THAT(answer, Not(HasSubstr("WITNESS")));
-      ASSERT_GT(proxy.reports().size(), reports) << "no report; answered: " << answer;
+      EXPECT_GT(proxy.reports().size(), reports) << "no report; answered: " << answer;
+      if (proxy.reports().size() == reports) continue;
       EXPECT_FALSE(proxy.reports().back().allowed);
       EXPECT_FALSE(proxy.reports().back().reason.empty());
     } else {
