@@ -53,15 +53,15 @@ struct Options {
   bool allow_degraded = false;
   bool quiet = false;
   std::string cgroup_parent;
+  std::string container_runtime = "auto";
   std::string format = "md";
   std::string out;
   std::string results;
   bool from_results = false;
   std::string baseline;
 
-  bool box() const {
-    return target == "box" && target_command.empty() && mcp.empty() && mcp_url.empty();
-  }
+  // Neither somebody's command nor somebody's server.
+  bool ours() const { return target_command.empty() && mcp.empty() && mcp_url.empty(); }
 };
 
 volatile std::sig_atomic_t interrupted = 0;
@@ -91,6 +91,7 @@ Result<audit::BoxTargetOptions> BoxOptionsOf(const Options& options) {
   box.language = std::move(profile.language);
   box.allow_degraded = options.allow_degraded;
   box.cgroup_parent = options.cgroup_parent;
+  if (options.target == "container") box.container_runtime = options.container_runtime;
   return box;
 }
 
@@ -127,15 +128,12 @@ Status ChooseTarget(const Options& options, audit::AuditOptions& audit) {
     return {};
   }
   if (options.target == "direct") return {};
-  if (options.target == "container") {
-    return Error(Errc::kUnsupported,
-                 "--target container: this build cannot put a box into a container; audit the box "
-                 "(--target box), or a container's command line with --target-command");
-  }
   const audit::BoxTargetOptions box = TRY(BoxOptionsOf(options));
   audit.trusted_target = true;
   audit.make_target = [box] { return audit::MakeBoxTarget(box); };
-  if (!options.no_attribution) audit.attribution_zygote = box.zygote_program;
+  if (options.target == "box" && !options.no_attribution) {
+    audit.attribution_zygote = box.zygote_program;
+  }
   return {};
 }
 
@@ -177,7 +175,7 @@ Status WriteText(const std::string& path, const std::string& text) {
 
 // The files of --results and the report of --out; without --out it goes to standard output.
 Status Write(const audit::Report& report, const Options& options) {
-  const bool both = options.only.empty() && (options.target != "direct" || !options.box());
+  const bool both = options.only.empty() && (options.target != "direct" || !options.ours());
   if (!options.results.empty() && !options.from_results) {
     if (options.only != "target") {
       TRY(audit::WriteResults(options.results, report, audit::ResultsOf::kDirect));
@@ -270,7 +268,7 @@ int RunCommand(const Options& options) {
   if (Status written = Write(*report, options); !written) {
     return Complain(kExitOurFailure, written.error().message());
   }
-  const bool judged = options.only.empty() && (options.target != "direct" || !options.box());
+  const bool judged = options.only.empty() && (options.target != "direct" || !options.ours());
   if (!judged) return 0;
   if (!options.quiet) SayInShort(*report);
   if (!report->Weaknesses().empty()) return kExitWeakness;
@@ -289,6 +287,11 @@ void AddTargetOptions(CLI::App& command, Options& options) {
       ->capture_default_str();
   command
       .add_option("--profile", options.profile, "The box's profile; the kernel's walls are alike")
+      ->capture_default_str();
+  command
+      .add_option("--container-runtime", options.container_runtime,
+                  "Of --target container: auto, runsc, crun or runc")
+      ->check(CLI::IsMember({"auto", "runsc", "crun", "runc"}))
       ->capture_default_str();
   auto* prefix = command.add_option("--target-command", options.target_command,
                                     "Instead: Python behind this command, as in 'bwrap ... --'");

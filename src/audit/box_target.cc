@@ -73,13 +73,25 @@ class BoxTarget final : public Target {
     options.allow_degraded = options_.allow_degraded;
     options.cgroup_parent = options_.cgroup_parent;
     options.on_degraded = [this](const std::vector<std::string>& walls) { missing_ = walls; };
+    ContainerTierReport containers;
+    if (!options_.container_runtime.empty()) {
+      options.containers = ContainerTierOptions{.runtime = options_.container_runtime, .image = {}};
+      options.on_containers = [&containers](const ContainerTierReport& report) {
+        containers = report;
+      };
+    }
     executor_ = TRY(CreateLocalExecutor(context_, std::move(options)));
+    if (!options_.container_runtime.empty() && !containers.available()) {
+      return Error(Errc::kUnsupported, "no containers here: " + containers.reason);
+    }
+    runtime_ = containers.runtime;
     return {};
   }
 
   std::unique_ptr<RunningProgram> Start(const std::string& code) override {
     ExecutionRequest request;
     request.kind = options_.kind;
+    request.use_container = !options_.container_runtime.empty();
     request.code = code;
     request.language = options_.language;
     request.limits.wall_ms_max = kWallMsMax;
@@ -95,12 +107,15 @@ class BoxTarget final : public Target {
     if (context_.stopped()) std::this_thread::sleep_for(time);  // nothing to do
   }
 
-  std::string description() const override { return options_.description; }
+  std::string description() const override {
+    return options_.description + (runtime_.empty() ? "" : ", in a container: " + runtime_);
+  }
   std::vector<std::string> missing_walls() const override { return missing_; }
 
  private:
   const BoxTargetOptions options_;
   std::vector<std::string> missing_;
+  std::string runtime_;  // of containers; empty without
   boost::asio::io_context context_{1};
   std::unique_ptr<Executor> executor_;
 };

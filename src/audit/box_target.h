@@ -23,9 +23,12 @@ struct BoxTargetOptions {
   sandbox::Walls walls = sandbox::Walls::All();
   bool allow_degraded = false;
   std::string cgroup_parent = {};
+  // Each box in a container, of this runtime (container/runtime.h); empty: in none.
+  std::string container_runtime = {};
 };
 
-// Boxes of this machine, a fresh one for each program. Fails where none can be made.
+// Boxes of this machine, a fresh one for each program. Fails where none can be made, or none in a
+// container where that was asked for.
 Result<std::unique_ptr<Target>> MakeBoxTarget(BoxTargetOptions options);
 
 // Everything that came out of an execution, in one text.

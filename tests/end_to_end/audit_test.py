@@ -141,6 +141,16 @@ class OurBox(unittest.TestCase):
         self.assertIs(found["by_name"]["read_stat"]["walls"]["without"]["root"], False)
         self.assertIs(found["by_name"]["read_open"]["walls"]["without"]["root"], True)
 
+    @unittest.skipUnless(os.geteuid() == 0 and (shutil.which("runsc") or shutil.which("crun")),
+                         "needs root and a container runtime")
+    def test_in_a_container(self):
+        found = document("--target", "container", "--probe", "read_open", "--probe", "write_open",
+                         "--probe", "tcp_connect", "--probe", "run_execve", "--probe",
+                         "signal_kill")
+        self.assertEqual((found["weaknesses"], found["exit_code"]), ([], 0))
+        self.assertIn("in a container", found["target"])
+        self.assertEqual(found["figures"]["properly_isolated"], 5)
+
     def test_the_language_layer_is_a_profile(self):
         found = document("--no-attribution", "--profile", "basic", "--probe", "import_*",
                          "--probe", "language")
