@@ -69,8 +69,14 @@ Status MakeEntry(const RootEntry& entry, ContainerRoot& root) {
       return MakeMountPoint(path, text);
     case RootEntryKind::kDevice:
     case RootEntryKind::kHostProc: return {};
+    // A jail's own, which no layout of a container has.
+    case RootEntryKind::kGrant:
+    case RootEntryKind::kWritableGrant:
+    case RootEntryKind::kTmpfs:
+    case RootEntryKind::kNoFolder:
+    case RootEntryKind::kNoFile: break;
   }
-  return {};
+  return Error(Errc::kInternal, path + ": such an entry is no part of a container's root");
 }
 
 }  // namespace

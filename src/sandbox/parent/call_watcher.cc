@@ -98,27 +98,19 @@ CallWatcher::~CallWatcher() {
   thread_.join();
 }
 
-<<<<<<< ours
 Status CallWatcher::Watch(UniqueFd listener, std::shared_ptr<CallRecord> record,
                           std::optional<OwnNetwork> network) {
-  const int fd = listener.get();
-  const std::lock_guard lock(mutex_);
-  watched_[fd] = std::make_shared<Watched>(
-      Watched{std::move(listener), std::move(record), std::move(network)});
-=======
-Status CallWatcher::Watch(UniqueFd listener, std::shared_ptr<CallRecord> record) {
-  return Add({std::move(listener), std::move(record), nullptr});
+  return Add({std::move(listener), std::move(record), std::move(network), nullptr});
 }
 
 Status CallWatcher::Watch(UniqueFd listener, std::shared_ptr<CallJudge> judge) {
-  return Add({std::move(listener), nullptr, std::move(judge)});
+  return Add({std::move(listener), nullptr, std::nullopt, std::move(judge)});
 }
 
 Status CallWatcher::Add(Watched watched) {
   const int fd = watched.listener.get();
   const std::lock_guard lock(mutex_);
   watched_[fd] = std::make_shared<Watched>(std::move(watched));
->>>>>>> theirs
   epoll_event event = {EPOLLIN, {.fd = fd}};
   if (::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, fd, &event) == 0) return {};
   watched_.erase(fd);
@@ -188,19 +180,13 @@ void CallWatcher::Answer(Watched& watched) {
       }
     }
   }
-<<<<<<< ours
-  response.error = -(call != nullptr ? call->error : EPERM);
-  if (connects) response.error = -ENETUNREACH;  // what the kernel would say
-=======
-  seccomp_notif_resp response = {};
-  response.id = request.id;
   if (observed) {
     // Other walls decide: the call is made whatever its memory says by now.
     response.flags = SECCOMP_USER_NOTIF_FLAG_CONTINUE;
   } else {
     response.error = -(call != nullptr ? call->error : EPERM);
+    if (connects) response.error = -ENETUNREACH;  // what the kernel would say
   }
->>>>>>> theirs
   ::ioctl(watched.listener.get(), SECCOMP_IOCTL_NOTIF_SEND, &response);
 }
 
