@@ -77,7 +77,7 @@ def problem_with(answer, printed, result, events):
 def main():
     environment = {**os.environ, **SETTINGS}
     snippets = [snippet for path in sorted(HERE.glob("*.txt")) for snippet in snippets_of(path)]
-    problems = 0
+    problems = ran = 0
     command = [os.environ["GLOVEBOX"], "serve", "--env-file", "", "--config", ""]
     with StdioServer(command, environment) as server:
         server.ask("initialize", INITIALIZE)
@@ -86,6 +86,7 @@ def main():
                 continue
             if number % EVERY or (CONTAINER and name in DIFFERENCES):
                 continue
+            ran += 1
             arguments = {"code": code, "profile": profile, "timeout": 120,
                          "use_container": bool(CONTAINER)}
             answer = server.ask("tools/call", {"name": "execute_code", "arguments": arguments})
@@ -98,7 +99,7 @@ def main():
             if problem:
                 problems += 1
                 print(f"{name} [{profile}] {problem}")
-    print(f"{len(snippets)} snippets, {problems} problems")
+    print(f"{ran} of {len(snippets)} snippets, {problems} problems")
     return 1 if problems or len(snippets) < SNIPPETS_MIN else 0
 
 
