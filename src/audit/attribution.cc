@@ -192,7 +192,11 @@ bool AttributionRun::Poll(int milliseconds) {
       const ssize_t size = read(entry.fd, buffer.data(), buffer.size());
       if (size <= 0) {
         worker.reports.reset();
-        waitpid(std::exchange(worker.pid, -1), nullptr, 0);
+        int status = 0;
+        waitpid(std::exchange(worker.pid, -1), &status, 0);
+        if (status != 0 && problem_.empty()) {
+          problem_ = "a cage ended early, with status " + std::to_string(status);
+        }
         break;
       }
       worker.text.append(buffer.data(), static_cast<std::size_t>(size));
