@@ -71,6 +71,37 @@ class EverySetting(unittest.TestCase):
         self.assertIn("tools/list ok", said)
         self.assertNotIn("tools/list", run(*SOURCES, stdin=asked).stderr)
 
+    # --- containers
+
+    def contained(self, **variables):
+        """What a program in a container says of its kernel, and of where it ran."""
+        answer = execute("import os; print(os.uname().release)",
+                         {"use_container": True, "profile": "full"}, **variables)
+        return answer["stdout"].strip(), answer
+
+    def test_key_enabled(self):
+        self.assertIn("SANDBOX_ENABLE_CONTAINER_MODE=true", self.contained()[1]["error"])
+        kernel, answer = self.contained(SANDBOX_ENABLE_CONTAINER_MODE="true")
+        self.assertEqual(answer["status"], "completed", answer)
+        self.assertNotEqual(kernel, os.uname().release, "gVisor has a kernel of its own")
+
+    def test_key_runtime(self):
+        kernel, answer = self.contained(SANDBOX_ENABLE_CONTAINER_MODE="true",
+                                        SANDBOX_CONTAINER_RUNTIME="runc")
+        self.assertEqual(kernel, os.uname().release, answer)
+        self.assertIn("runc", answer["container"])
+
+    def test_key_image(self):
+        _, answer = self.contained(SANDBOX_ENABLE_CONTAINER_MODE="true",
+                                   SANDBOX_CONTAINER_IMAGE="/nowhere")
+        self.assertIn("/nowhere", answer["error"])
+
+    def test_key_warm(self):
+        for number in ("0", "1"):
+            info = execute("", {}, tool="get_sandbox_info", SANDBOX_ENABLE_CONTAINER_MODE="true",
+                           SANDBOX_WARM_CONTAINERS=number)
+            self.assertEqual(info["container_mode"]["warm_containers"], int(number))
+
     # --- http
 
     def test_key_host(self):
