@@ -78,6 +78,7 @@ class Command final : public RunningProgram {
     Attempt attempt;
     attempt.output = text_ + "\n" + error_text_;
     if (late) {
+      attempt.ended = false;
       attempt.problem = "did not end in time";
     } else if (bad) {
       attempt.problem = WIFSIGNALED(status) ? "ended by signal " + std::to_string(WTERMSIG(status))

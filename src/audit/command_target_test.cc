@@ -15,8 +15,7 @@ Attempt RunAt(Target& target, const std::string& code) {
   const std::unique_ptr<RunningProgram> program = target.Start(code);
   const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
   while (program->attempt() == nullptr && std::chrono::steady_clock::now() < end) target.Turn(5);
-  return program->attempt() == nullptr ? Attempt{.ran = false, .output = "", .problem = "hangs"}
-                                       : *program->attempt();
+  return program->attempt() == nullptr ? Attempt{false, true, "", "hangs"} : *program->attempt();
 }
 
 TEST(SplitCommand, KnowsQuotesAndNothingElseOfAShell) {

@@ -12,6 +12,7 @@ namespace glovebox::audit {
 // What came of one program at a target.
 struct Attempt {
   bool ran = true;      // false: the target could not run it at all; `problem` says why
+  bool ended = true;    // false: stopped by us, for it took too long; no effect then says nothing
   std::string output;   // everything that came out, whatever the way
   std::string problem;  // for people: the last thing that went wrong; may be empty
 };

@@ -84,6 +84,7 @@ Trial Try(const Probe& probe, Scene& scene, Target& target) {
   trial.answer = AnswerIn(attempt.output);
   if (probe.witness == Witness::kAnswer && trial.answer) trial.effect = *trial.answer;
   trial.problem = attempt.problem;
+  if (!attempt.ended && !trial.effect) trial.skipped = attempt.problem;
   return trial;
 }
 

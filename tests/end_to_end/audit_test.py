@@ -39,7 +39,7 @@ def tearDownModule():
 def audit(*arguments, user=None):
     identity = {} if user is None else {"user": user, "group": user, "extra_groups": []}
     return subprocess.run([GLOVEBOX, "audit", *arguments], stdin=subprocess.DEVNULL,
-                          capture_output=True, text=True, timeout=170, cwd="/", check=False,
+                          capture_output=True, text=True, timeout=170, cwd=FOLDER, check=False,
                           **identity)
 
 
@@ -200,6 +200,11 @@ class OtherJails(unittest.TestCase):
         self.weaknesses("--target-command", f"{node} {SRT}", "--probe", "read_open", "--probe",
                         "write_open", "--probe", "leak_environment", "--probe", "tcp_connect",
                         "--probe", "inherited_file", expect=["read_open", "leak_environment"])
+
+    def test_a_jail_that_never_ends_proves_nothing(self):
+        found = document("--target-command", "sh -c 'exec sleep 60'", "--probe", "read_open")
+        self.assertEqual(found["exit_code"], 125)
+        self.assertEqual(found["by_name"]["read_open"]["verdict"], "untestable")
 
     def test_a_jail_that_does_not_start_proves_nothing(self):
         ended = audit("--quiet", "--target-command", "no-such-jail --", "--probe", "read_open")

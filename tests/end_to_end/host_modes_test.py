@@ -189,10 +189,10 @@ class ANormalUserWithoutNamespaces(unittest.TestCase):
                                     "    for _ in range(40): f.write(bytes(1 << 20)); f.flush()",
         }.items():
             with self.subTest(name):
-                result = document(code + "\nimport time; time.sleep(5)")
+                result = document(code + "\nimport time; time.sleep(5)", "--memory", "128m")
                 self.assertEqual(result["limits_hit"], ["memory"], result)
                 self.assertLess(result["peak_memory_bytes"], (128 << 20) * 1.25)
-        result = document("f = open('a', 'wb'); f.truncate(65 << 20)")
+        result = document("f = open('a', 'wb'); f.truncate(65 << 20)", "--memory", "128m")
         self.assertEqual(result["error_type"], "OSError", result)
 
 

@@ -92,7 +92,7 @@ print(os.getuid(), set(caps), 'NoNewPrivs:\\t1' in status, os.listdir('/proc/sel
                    "x = []\nwhile True: x.append(bytearray(1 << 20))",
         }.items():
             with self.subTest(name):
-                result = document(code)
+                result = document(code, "--memory", "128m")
                 self.assertEqual(result["limits_hit"], ["memory"], result)
                 self.assertLess(result["peak_memory_bytes"], LIMIT * 1.25)
 
