@@ -32,6 +32,7 @@ constexpr auto kSilence = milliseconds(2'000);  // after the client's end of inp
 constexpr auto kUndecided = milliseconds(200);  // for a client to say its first word
 constexpr auto kDrain = milliseconds(2'000);    // for a slow reader of the last output
 constexpr auto kMeterInterval = milliseconds(20);
+constexpr int kShortLifeMaxMs = 200;  // until the init of a program that is over has ended, too
 
 Relay::ReasonsSince ReasonsOf(const std::shared_ptr<RefusalLog>& refusals) {
   return [refusals](Relay::Clock::time_point since) {
@@ -68,9 +69,16 @@ Status Session::Prepare() {
     client_.reset(static_cast<int>(::syscall(SYS_pidfd_open, options_.client, 0)));
     client_gone_ = !client_;
   }
-  if (metered_)
-    meter_.emplace(
-        TRY(sandbox::MemoryMeter::Open(box_.init.pidfd(), options_.tmpfs, box_.program.get())));
+  if (metered_) {
+    auto meter = sandbox::MemoryMeter::Open(box_.init.pidfd(), options_.tmpfs, box_.program.get());
+    if (meter) {
+      meter_.emplace(std::move(*meter));
+    } else {
+      // Fails closed, but not for a program that has ended before it could be looked at.
+      pollfd ended = {box_.init.pidfd(), POLLIN, 0};
+      if (::poll(&ended, 1, kShortLifeMaxMs) != 1) return std::move(meter).error();
+    }
+  }
   struct stat input = {};
   // Nobody will ever speak on these: what the program writes is passed on at once.
   if (::fstat(0, &input) == 0 && !S_ISFIFO(input.st_mode) && !S_ISSOCK(input.st_mode)) {
