@@ -201,6 +201,12 @@ void Box::ReadStatus() {
   }
 }
 
+std::string Box::EarlyDeath() const {
+  if (!ending_) return "The box died with the Python process it came from (glovebox-python)";
+  return "Python ended before the box was ready (wait status " +
+         std::to_string(ending_->wait_status) + ")";
+}
+
 void Box::OnDeath() {
   const auto self = shared_from_this();
   ReadStatus();
@@ -208,10 +214,7 @@ void Box::OnDeath() {
   birth_timer_.cancel();
   if (const auto on_death = std::exchange(on_death_, nullptr)) on_death();
   if (!ready_) {
-    Lose(build_error_ ? *build_error_
-                      : Error(Errc::kSystem,
-                              "The box died with the Python process it came from "
-                              "(glovebox-python)"));
+    Lose(build_error_ ? *build_error_ : Error(Errc::kSystem, EarlyDeath()));
   }
   if (handlers.gone && cgroup() != nullptr) cgroup()->KillAll();
   CloseAll();

@@ -89,6 +89,8 @@ class Box : public std::enable_shared_from_this<Box> {
 
   // Locked, waiting, alive as far as is known.
   bool waiting() const { return ready_ && !taken_ && !dead_; }
+  // It said itself why it could not be built.
+  bool build_failed() const { return build_error_.has_value(); }
   // From here on a request is inside: `on_death` is called when init is dead, before `gone`.
   // Precondition: waiting().
   void Take(std::function<void()> on_death);
@@ -131,6 +133,7 @@ class Box : public std::enable_shared_from_this<Box> {
   void Lose(const Error& error);
   void WatchCalls(UniqueFd listener);
   void OnDeath();
+  std::string EarlyDeath() const;
   void ReadStatus();
   void CloseAll();
 

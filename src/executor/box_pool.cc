@@ -14,6 +14,7 @@ namespace {
 
 namespace asio = boost::asio;
 
+constexpr std::size_t kLostInARowMax = 16;   // as many as may die with one zygote
 constexpr std::size_t kRefillBirthsMax = 2;  // at a time; more would only wait for the same zygote
 
 }  // namespace
@@ -150,7 +151,7 @@ Status BoxPool::TryBirth(bool rehearse) {
   // No handler outlives us: the destructor abandons every box.
   const std::weak_ptr<Box> weak = box;
   box->handlers.ready = [this, weak] { OnReady(weak.lock()); };
-  box->handlers.lost = [this, zygote](const Error& error) { OnLost(zygote, error); };
+  box->handlers.lost = [this, weak](const Error& error) { OnLost(*weak.lock(), error); };
   box->handlers.gone = [this, weak, slot] { OnGone(weak.lock(), slot); };
   boxes_.insert(box);
   ++births_;
@@ -181,7 +182,8 @@ BoxEgress BoxPool::EgressFor(const Slot& slot) const {
 
 void BoxPool::OnReady(const std::shared_ptr<Box>& box) {
   --births_;
-  failing_ = lost_a_zygote_ = false;
+  failing_ = false;
+  lost_in_a_row_ = 0;
   waiting_.push_back(box);
   handlers_.waiting();
   // It takes the place of one whose ancestor has been replaced.
@@ -189,12 +191,13 @@ void BoxPool::OnReady(const std::shared_ptr<Box>& box) {
   if (crowded && waiting_.front()->ancestor() != current_.get()) LetOneGo();
 }
 
-// A request whose box was never born, because the zygote died first, gets another one, once.
-void BoxPool::OnLost(const std::shared_ptr<Zygote>& zygote, const Error& error) {
+// A request whose box died before it was ready, with its zygote or without a word of why, gets
+// another one; not for ever.
+void BoxPool::OnLost(const Box& box, const Error& error) {
   --births_;
-  if (zygote->client->ended() && !lost_a_zygote_) {
+  if (!box.build_failed() && lost_in_a_row_ < kLostInARowMax) {
+    ++lost_in_a_row_;
     ++wanted_;
-    if (births_ == 0) lost_a_zygote_ = true;
     return;
   }
   Fail(error, 1);

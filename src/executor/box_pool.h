@@ -78,7 +78,7 @@ class BoxPool final : public BoxSource {
   void BeginBirth(bool rehearse);
   Status TryBirth(bool rehearse);
   void OnReady(const std::shared_ptr<Box>& box);
-  void OnLost(const std::shared_ptr<Zygote>& zygote, const Error& error);
+  void OnLost(const Box& box, const Error& error);
   void OnGone(const std::shared_ptr<Box>& box, Slot* slot);
   void Fail(const Error& error, std::size_t requests);
   std::size_t UpToDate() const;
@@ -100,8 +100,8 @@ class BoxPool final : public BoxSource {
   std::deque<std::shared_ptr<Box>> waiting_;  // the oldest first
   std::size_t wanted_ = 0;                    // births for requests, not begun yet
   std::size_t births_ = 0;                    // begun, not ready
-  bool failing_ = false;        // the last birth failed: nothing is tried until somebody asks
-  bool lost_a_zygote_ = false;  // with births under way, and none has succeeded since
+  bool failing_ = false;           // the last birth failed: nothing is tried until somebody asks
+  std::size_t lost_in_a_row_ = 0;  // births without a reason of their own; none succeeded since
   std::set<std::shared_ptr<Box>> boxes_;                        // every box that is not gone
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);  // for handlers that outlive us
 };
