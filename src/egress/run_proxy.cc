@@ -11,6 +11,7 @@
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/posix/stream_descriptor.hpp>
 
+#include "base/await_readable.h"
 #include "base/unique_fd.h"
 #include "egress/messages.h"
 #include "egress/proxy_server.h"
@@ -41,11 +42,10 @@ void Send(int socket_fd, const ProxyReport& report) {
 // The only thing that comes after the set-up is the end of the server's interest.
 void AwaitEnd(asio::posix::stream_descriptor& socket, ProxyServer& server,
               asio::io_context& context) {
-  socket.async_wait(asio::posix::stream_descriptor::wait_read,
-                    [&server, &context](const boost::system::error_code&) {
-                      server.Stop();
-                      context.stop();
-                    });
+  AwaitReadable(socket, [&server, &context](const boost::system::error_code&) {
+    server.Stop();
+    context.stop();
+  });
 }
 
 [[noreturn]] void Serve(int socket_fd, ProxySetup setup) {

@@ -11,6 +11,7 @@
 
 #include <boost/asio/post.hpp>
 
+#include "base/await_readable.h"
 #include "python/wire/descriptor_passing.h"
 #include "python/wire/gate.h"
 #include "sandbox/parent/listeners.h"
@@ -57,7 +58,7 @@ void Box::OnBorn(Result<UniqueFd> pidfd) {
     return;
   }
   pidfd_.assign(pidfd->release());
-  pidfd_.async_wait(Descriptor::wait_read, [self = shared_from_this()](const error_code& error) {
+  AwaitReadable(pidfd_, [self = shared_from_this()](const error_code& error) {
     if (!error && !self->dead_) self->OnDeath();
   });
   if (unwanted_) return Kill();

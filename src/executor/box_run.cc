@@ -15,6 +15,7 @@
 #include <boost/asio/post.hpp>
 #include <boost/asio/write.hpp>
 
+#include "base/await_readable.h"
 #include "sandbox/parent/user_tasks.h"
 
 namespace glovebox {
@@ -269,7 +270,7 @@ void BoxRun::FeedInput() {
 }
 
 void BoxRun::PumpInput() {
-  input_.async_wait(Descriptor::wait_read, [self = shared_from_this()](const error_code& error) {
+  AwaitReadable(input_, [self = shared_from_this()](const error_code& error) {
     if (self->delivered_) return;
     std::string& bytes = self->request_.stdin_text;
     bytes.resize(kReadBytes);

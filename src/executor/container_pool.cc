@@ -17,6 +17,7 @@
 #include <boost/asio/posix/stream_descriptor.hpp>
 #include <boost/asio/post.hpp>
 
+#include "base/await_readable.h"
 #include "base/file.h"
 #include "base/text.h"
 #include "container/program.h"
@@ -266,10 +267,9 @@ Result<std::shared_ptr<ContainerPool::Birth>> ContainerPool::TryBirth() {
 
 void ContainerPool::AwaitRuntime(const std::shared_ptr<Birth>& birth) {
   birth->runtime_end.assign(::fcntl(birth->runtime->pidfd(), F_DUPFD_CLOEXEC, 3));
-  birth->runtime_end.async_wait(asio::posix::stream_descriptor::wait_read,
-                                [this, alive = alive_, birth](const error_code& error) {
-                                  if (!error && *alive && !birth->over) OnRuntimeEnd(birth);
-                                });
+  AwaitReadable(birth->runtime_end, [this, alive = alive_, birth](const error_code& error) {
+    if (!error && *alive && !birth->over) OnRuntimeEnd(birth);
+  });
 }
 
 void ContainerPool::OnRuntimeEnd(const std::shared_ptr<Birth>& birth) {
@@ -364,13 +364,12 @@ void ContainerPool::Delete(const std::string& id) {
   deletion->runtime.emplace(std::move(*started));
   deletion->end.assign(::fcntl(deletion->runtime->pidfd(), F_DUPFD_CLOEXEC, 3));
   deletions_.insert(deletion);
-  deletion->end.async_wait(asio::posix::stream_descriptor::wait_read,
-                           [this, alive = alive_, deletion](const error_code& error) {
-                             if (error || !*alive) return;
-                             deletion->runtime.reset();
-                             means_.containers.Forget(deletion->id);
-                             deletions_.erase(deletion);
-                           });
+  AwaitReadable(deletion->end, [this, alive = alive_, deletion](const error_code& error) {
+    if (error || !*alive) return;
+    deletion->runtime.reset();
+    means_.containers.Forget(deletion->id);
+    deletions_.erase(deletion);
+  });
 }
 
 std::shared_ptr<Box> ContainerPool::Take() {

@@ -23,6 +23,7 @@
 #include <boost/asio/post.hpp>
 #include <boost/asio/steady_timer.hpp>
 
+#include "base/await_readable.h"
 #include "base/utf8.h"
 
 namespace glovebox {
@@ -234,10 +235,9 @@ class ChildProcess::Impl : public std::enable_shared_from_this<Impl> {
     pidfd_.assign(pidfd.get(), error);
     if (error) return Error(Errc::kSystem, "watching a program: " + error.message());
     pidfd.release();
-    pidfd_.async_wait(stream_descriptor::wait_read,
-                      [self = shared_from_this()](const error_code& failed) {
-                        if (!failed && !self->abandoned_) self->Ended();
-                      });
+    AwaitReadable(pidfd_, [self = shared_from_this()](const error_code& failed) {
+      if (!failed && !self->abandoned_) self->Ended();
+    });
     if (!err) return {};
     stderr_.assign(err.get(), error);
     if (!error) {

@@ -1,12 +1,15 @@
 #include "transport/http_connection.h"
 
 #include <linux/sockios.h>
+#include <poll.h>
 #include <sys/ioctl.h>
 
 #include <utility>
 
 #include <boost/asio/error.hpp>
 #include <boost/asio/post.hpp>
+
+#include "base/await_readable.h"
 
 namespace glovebox {
 
@@ -268,7 +271,10 @@ void HttpConnection::WatchForError() {
   watching_ = true;
   socket_.async_wait(Socket::wait_error, [self = shared_from_this()](const error_code& error) {
     self->watching_ = false;
-    if (!error && self->responding()) self->Disconnect();
+    if (error || !self->responding()) return;
+    // The reactor may tell what it noticed of a connection that was closed meanwhile.
+    const bool gone = IsReady(self->socket_.native_handle(), POLLPRI);
+    return gone ? self->Disconnect() : self->WatchForError();
   });
 }
 

@@ -1,7 +1,6 @@
 #include "python/client/zygote_client.h"
 
 #include <fcntl.h>
-#include <poll.h>
 #include <sys/socket.h>
 
 #include <array>
@@ -10,6 +9,7 @@
 
 #include <boost/asio/post.hpp>
 
+#include "base/await_readable.h"
 #include "base/text.h"
 
 namespace glovebox::python {
@@ -84,14 +84,8 @@ void ZygoteClient::Retire(std::unique_ptr<ZygoteClient> client) {
   client->socket_.close(ignored);
   client->death_.assign(::fcntl(client->process_.pidfd(), F_DUPFD_CLOEXEC, 3), ignored);
   ZygoteClient* retired = client.get();
-  retired->death_.async_wait(
-      asio::posix::stream_descriptor::wait_read,
-      [client = std::move(client)](const boost::system::error_code&) mutable { client.reset(); });
-}
-
-bool ZygoteClient::ended() const {
-  pollfd watched = {process_.pidfd(), POLLIN, 0};
-  return ::poll(&watched, 1, 0) > 0;
+  AwaitReadable(retired->death_, [client = std::move(client)](
+                                     const boost::system::error_code&) mutable { client.reset(); });
 }
 
 void ZygoteClient::SpawnBox(BoxOrder order, BornHandler on_born) {

@@ -45,9 +45,6 @@ class ZygoteClient {
   // fine.
   static void Retire(std::unique_ptr<ZygoteClient> client);
 
-  // Whether the process is dead, as the kernel sees it, also before `on_death` was called.
-  bool ended() const;
-
   // One box. `fds`, `rehearse`: see wire::SpawnBox. The descriptors stay the caller's.
   struct BoxOrder {
     std::uint32_t uid = 0;
