@@ -34,6 +34,7 @@ struct RunOptions {
   std::optional<std::uint32_t> pids;
   std::optional<double> cpu;
   std::optional<std::uint32_t> files;
+  std::string io;
   std::string timeout;
   std::string idle;
   bool no_reasons = false;
@@ -72,11 +73,16 @@ Result<policy::JailPolicy> FlagPolicy(const RunOptions& options) {
     if (!grant) return within("--arguments", std::move(grant).error());
     policy.arguments = *grant;
   }
-  if (!options.memory.empty()) {
-    auto bytes = ParseSize(options.memory);
-    if (!bytes) return within("--memory takes", std::move(bytes).error());
-    policy.memory_bytes = *bytes;
-  }
+  const auto size = [&](const std::string& text, const char* flag,
+                        std::optional<std::uint64_t>& value) -> Status {
+    if (text.empty()) return {};
+    auto bytes = ParseSize(text);
+    if (!bytes) return within(flag, std::move(bytes).error());
+    value = *bytes;
+    return {};
+  };
+  TRY(size(options.memory, "--memory takes", policy.memory_bytes));
+  TRY(size(options.io, "--io takes", policy.io_bytes_per_second));
   policy.pids = options.pids;
   policy.cpus = options.cpu;
   policy.files = options.files;
@@ -147,6 +153,8 @@ void AddRunCommand(CLI::App& root, int& exit_code) {
   command->add_option("--pids", options->pids, "Processes and threads at once");
   command->add_option("--cpu", options->cpu, "CPUs, as in 0.5");
   command->add_option("--files", options->files, "Open files of one process");
+  command->add_option("--io", options->io,
+                      "Bytes a second, each way, from and to a disk, as in 10m");
   command->add_option("--timeout", options->timeout, "Wall time until it is ended, as in 10m");
   command->add_option("--idle", options->idle, "Time without a message until it is ended");
   command->add_flag("--no-reasons", options->no_reasons,

@@ -46,7 +46,7 @@ Result<HostShare> HostShare::Take(const HostShareOptions& options) {
     share.missing_.emplace_back(missing.what);
   }
   if (options.walls.stands(Wall::kCgroup)) {
-    auto found = TRY(sandbox::CgroupHome::Find(options.cgroup_parent, range));
+    auto found = TRY(sandbox::CgroupHome::Find(options.cgroup_parent, range, options.disks));
     if (found) share.cgroups_.emplace(std::move(*found));
   }
   if (!decision.mode.namespaces) {

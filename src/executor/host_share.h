@@ -19,6 +19,7 @@ struct HostShareOptions {
   sandbox::Walls walls = sandbox::Walls::All();
   bool allow_degraded = false;
   std::string cgroup_parent;  // empty: where the host lets us
+  bool disks = false;         // cgroups that can hold CgroupLimits::io_bytes_per_second_max, too
 };
 
 // What one box occupies on the host. Used by one box at a time, then by the next.

@@ -113,6 +113,10 @@ std::vector<PolicyLine> ExplainPolicy(const JailPolicy& policy) {
   if (policy.cpus) {
     lines.Add("cpu", NumberText(*policy.cpus), "CPUs up to " + NumberText(*policy.cpus));
   }
+  if (policy.io_bytes_per_second) {
+    const std::string rate = SizeText(*policy.io_bytes_per_second);
+    lines.Add("io", rate, "reads from and writes to each disk up to " + rate + " in a second");
+  }
   lines.Clock("timeout", policy.timeout_seconds, "is ended after ");
   lines.Clock("idle", policy.idle_seconds, "is ended without a message for ");
   const bool reasons = policy.reasons.value_or(true);

@@ -154,11 +154,15 @@ Result<int> RunJail(const RunRequest& request) {
 
   const WayOut way_out = TRY(PlanWayOut(policy.net));
 
-  HostShare host = TRY(HostShare::Take({sandbox::Walls::All(), false, request.cgroup_parent}));
-  if (policy.cpus && host.metered()) {
+  HostShare host = TRY(HostShare::Take({sandbox::Walls::All(), false, request.cgroup_parent,
+                                        policy.io_bytes_per_second.has_value()}));
+  for (const auto& [said, flag] : {std::pair(policy.cpus.has_value(), "--cpu"),
+                                   std::pair(policy.io_bytes_per_second.has_value(), "--io")}) {
+    if (!said || !host.metered()) continue;
     return Error(Errc::kUnsupported,
-                 "--cpu needs a cgroup, and none is ours here: run as root, or in a unit with "
-                 "Delegate=yes, or name one with --cgroup-parent");
+                 std::string(flag) +
+                     " needs a cgroup, and none is ours here: run as root, or in a unit with "
+                     "Delegate=yes, or name one with --cgroup-parent");
   }
   BoxPlace place = TRY(host.MakePlace(1));
   LayoutOptions layout_options;
@@ -184,6 +188,7 @@ Result<int> RunJail(const RunRequest& request) {
   order.limits.processes_max = policy.pids.value_or(profile.pids);
   order.limits.cpus_max =
       policy.cpus.value_or(static_cast<double>(::sysconf(_SC_NPROCESSORS_ONLN)));
+  order.limits.io_bytes_per_second_max = policy.io_bytes_per_second.value_or(0);
   order.open_files_max = policy.files.value_or(profile.files);
   RunningBox box = TRY(StartBox(order, *layout, box_policy, host, place, *watcher, judge));
 

@@ -15,6 +15,7 @@ namespace {
 
 constexpr double kDurationMax = 30.0 * 24 * 3600;
 constexpr std::uint64_t kMemoryMin = 16u << 20;
+constexpr std::uint64_t kIoMin = 64u << 10;  // slower, and loading a program takes minutes
 constexpr std::uint32_t kPidsMax = 32'768;
 constexpr std::uint32_t kFilesMax = 1u << 20;
 
@@ -73,6 +74,11 @@ Status ReadLimits(const toml::table& table, JailPolicy& policy) {
     auto bytes = ParseSize(*memory);
     if (!bytes) return std::move(bytes).error().Within("`memory`");
     policy.memory_bytes = *bytes;
+  }
+  if (const auto io = TRY(ReadWord(table, "io"))) {
+    auto rate = ParseSize(*io);
+    if (!rate) return std::move(rate).error().Within("`io`");
+    policy.io_bytes_per_second = *rate;
   }
   policy.pids = TRY(ReadCount(table, "pids"));
   policy.files = TRY(ReadCount(table, "files"));
@@ -166,6 +172,9 @@ Status CheckJailLimits(const JailPolicy& policy) {
   if (policy.memory_bytes && *policy.memory_bytes < kMemoryMin) {
     return refuse("memory: a program needs at least " + SizeText(kMemoryMin));
   }
+  if (policy.io_bytes_per_second && *policy.io_bytes_per_second < kIoMin) {
+    return refuse("io: at least " + SizeText(kIoMin) + " in a second");
+  }
   if (policy.pids && (*policy.pids < 1 || *policy.pids > kPidsMax)) {
     return refuse("pids: between 1 and " + std::to_string(kPidsMax));
   }
@@ -180,9 +189,9 @@ Status CheckJailLimits(const JailPolicy& policy) {
 
 Result<JailPolicy> ParseJailPolicy(std::string_view text) {
   const toml::table document = TRY(ParseToml(text));
-  TRY(CheckKeys(document,
-                {"summary", "profile", "read", "write", "allow-sensitive", "net", "env",
-                 "arguments", "memory", "pids", "cpu", "files", "timeout", "idle", "reasons"}));
+  TRY(CheckKeys(document, {"summary", "profile", "read", "write", "allow-sensitive", "net", "env",
+                           "arguments", "memory", "pids", "cpu", "files", "io", "timeout", "idle",
+                           "reasons"}));
   JailPolicy policy;
   policy.summary = TRY(ReadWord(document, "summary")).value_or("");
   policy.profile = TRY(ReadWord(document, "profile"));
@@ -223,6 +232,7 @@ JailPolicy Merge(JailPolicy base, const JailPolicy& more) {
   Replace(base.pids, more.pids);
   Replace(base.cpus, more.cpus);
   Replace(base.files, more.files);
+  Replace(base.io_bytes_per_second, more.io_bytes_per_second);
   Replace(base.timeout_seconds, more.timeout_seconds);
   Replace(base.idle_seconds, more.idle_seconds);
   Replace(base.reasons, more.reasons);

@@ -30,6 +30,7 @@ struct JailPolicy {
   std::optional<std::uint32_t> pids;
   std::optional<double> cpus;
   std::optional<std::uint32_t> files;
+  std::optional<std::uint64_t> io_bytes_per_second;
   std::optional<double> timeout_seconds;
   std::optional<double> idle_seconds;
   std::optional<bool> reasons;  // whether failed tool calls are told what was refused meanwhile

@@ -185,6 +185,34 @@ class Commands(unittest.TestCase):
         result = self.run_in_jail("--idle", "500ms", "--", "sleep", "60", stdin=None)
         self.assertEqual(result.returncode, 124)
 
+    def test_disk_rate(self):
+        out = self.folder / "out"
+        big = out / "big"
+        write = ("import mmap, os, sys\n"
+                 "page = mmap.mmap(-1, 1 << 20)\n"
+                 "file = os.open(sys.argv[1], os.O_RDWR | os.O_CREAT | os.O_DIRECT, 0o644)\n"
+                 "for _ in range(4): os.write(file, page)\n")
+        command = ("--write", str(out), "--profile", "generic", "--", "python3", "-c", write,
+                   str(big))
+        if self.user is not None:
+            result = self.run_in_jail("--io", "2m", *command)
+            self.assertEqual(result.returncode, 125, result.stderr)
+            self.assertIn("--io needs a cgroup", result.stderr)
+            return
+        if os.major(out.stat().st_dev) == 0:
+            self.skipTest("the test's folder is on no disk")
+        seconds = {}
+        for rate in ("2m", "200m"):
+            start = time.monotonic()
+            result = self.run_in_jail("--io", rate, *command)
+            seconds[rate] = time.monotonic() - start
+            self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertGreater(seconds["2m"], 1.5)
+        self.assertLess(seconds["200m"], seconds["2m"] - 0.5)
+        result = self.run_in_jail("--io", "1k", "--", "true")
+        self.assertEqual(result.returncode, 2)
+        self.assertIn("io: at least 64k in a second", result.stderr)
+
     def test_must_not(self):
         for program, act in (("unshare -U true", "unshare"), ("mount -t tmpfs x /tmp", "mount")):
             result = self.run_in_jail("--", *program.split())

@@ -111,6 +111,19 @@ Result<UniqueFd> OpenFor(const std::string& path, int flags) {
   return fd;
 }
 
+// "MAJOR:MINOR" of every disk that holds something.
+std::vector<std::string> Disks() {
+  std::vector<std::string> disks;
+  std::error_code error;
+  for (const fs::directory_entry& entry : fs::directory_iterator("/sys/block", error)) {
+    const std::string folder = entry.path().string();
+    if (ParseNumber(ReadFile(folder + "/size").value_or("")) == 0) continue;
+    const std::string number = ReadFile(folder + "/dev").value_or("");
+    if (!number.empty()) disks.emplace_back(Trim(number));
+  }
+  return disks;
+}
+
 Result<UniqueFd> WatchOom(const std::string& directory) {
   UniqueFd event(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
   if (!event) return Error::FromErrno("eventfd", errno);
@@ -204,8 +217,24 @@ Status CgroupSlot::SetMemory(std::uint64_t bytes) {
   return WriteExisting(memory, value);
 }
 
+// Whole disks: the kernel has no limits for partitions.
+Status CgroupSlot::SetIo(std::uint64_t bytes_per_second) {
+  const std::string rate = std::to_string(bytes_per_second);
+  for (const std::string& disk : Disks()) {
+    if (IsV2("io")) {
+      TRY(WriteExisting(File("io", "io.max"), disk + " rbps=" + rate + " wbps=" + rate));
+      continue;
+    }
+    for (const char* file : {"blkio.throttle.read_bps_device", "blkio.throttle.write_bps_device"}) {
+      TRY(WriteExisting(File("blkio", file), disk + " " + rate));
+    }
+  }
+  return {};
+}
+
 Status CgroupSlot::SetLimits(const CgroupLimits& limits) {
   TRY(SetMemory(limits.memory_bytes_max));
+  if (limits.io_bytes_per_second_max > 0) TRY(SetIo(limits.io_bytes_per_second_max));
   TRY(WriteExisting(File("pids", "pids.max"), std::to_string(limits.processes_max)));
   if (File("cpu", "").empty()) return {};
   const std::string quota = std::to_string(static_cast<int>(limits.cpus_max * kCpuPeriodUs));

@@ -18,6 +18,8 @@ struct CgroupLimits {
   std::uint64_t memory_bytes_max = 0;
   std::uint32_t processes_max = 0;
   double cpus_max = 1.0;
+  // From and to each disk, 0: as the disk likes. A tree made without disks holds no other value.
+  std::uint64_t io_bytes_per_second_max = 0;
 
   bool operator==(const CgroupLimits&) const = default;
 };
@@ -90,6 +92,7 @@ class CgroupSlot {
   bool IsV2(std::string_view controller) const;
   CgroupUsage RawUsage() const;
   Status SetMemory(std::uint64_t bytes);
+  Status SetIo(std::uint64_t bytes_per_second);
 
   std::vector<ControllerPlace> places_;  // directory = this slot's own
   std::vector<std::string> directories_;

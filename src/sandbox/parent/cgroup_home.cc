@@ -44,6 +44,16 @@ void SweepUnlocked(const CgroupLayout& layout) {
   }
 }
 
+Status AddDisks(CgroupLayout& layout) {
+  if (!layout.disks) {
+    return Error(Errc::kUnsupported,
+                 "no cgroup controller for disks is ours here: 'io' (v2) or 'blkio' (v1) must be "
+                 "mounted, and given to us with memory and pids (systemd: Delegate=yes)");
+  }
+  layout.places.push_back(*layout.disks);
+  return {};
+}
+
 }  // namespace
 
 CgroupHome::CgroupHome(CgroupHome&& other) noexcept
@@ -99,10 +109,12 @@ Result<CgroupHome> CgroupHome::Settle(const CgroupLayout& layout, const UidRange
   return home;
 }
 
-Result<std::optional<CgroupHome>> CgroupHome::Find(const std::string& parent,
-                                                   const UidRange* range) {
+Result<std::optional<CgroupHome>> CgroupHome::Find(const std::string& parent, const UidRange* range,
+                                                   bool disks) {
   if (!parent.empty()) {
-    auto settled = Settle(TRY(CgroupLayoutBelow(parent)), range);
+    CgroupLayout layout = TRY(CgroupLayoutBelow(parent));
+    if (disks) TRY(AddDisks(layout));
+    auto settled = Settle(layout, range);
     if (!settled) {
       return std::move(settled).error().Within("--cgroup-parent " + parent);
     }
@@ -113,8 +125,9 @@ Result<std::optional<CgroupHome>> CgroupHome::Find(const std::string& parent,
   std::vector<CgroupLayout> layouts;
   if (range != nullptr) layouts.push_back(DetectCgroupLayout());
   layouts.push_back(DelegatedCgroupLayout());
-  for (const CgroupLayout& layout : layouts) {
+  for (CgroupLayout& layout : layouts) {
     if (layout.Find("memory") == nullptr || layout.Find("pids") == nullptr) continue;
+    if (disks) TRY(AddDisks(layout));
     auto settled = Settle(layout, range);
     if (settled) return std::optional<CgroupHome>(std::move(*settled));
   }

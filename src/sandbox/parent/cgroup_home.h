@@ -21,7 +21,9 @@ class CgroupHome {
  public:
   // No value: nothing here is ours to use, and limits are held by looking (tier B). A `parent` that
   // is named and cannot be used is an error. `range`: ours as root, null for a normal user.
-  static Result<std::optional<CgroupHome>> Find(const std::string& parent, const UidRange* range);
+  // `disks`: only a place that can limit what goes to and from them will do.
+  static Result<std::optional<CgroupHome>> Find(const std::string& parent, const UidRange* range,
+                                                bool disks = false);
 
   const CgroupTree& tree() const { return *tree_; }
 

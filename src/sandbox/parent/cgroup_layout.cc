@@ -13,6 +13,8 @@ namespace glovebox::sandbox {
 namespace {
 
 constexpr std::array<std::string_view, 4> kControllers = {"memory", "pids", "cpu", "cpuacct"};
+constexpr std::string_view kDisksV1 = "blkio";
+constexpr std::string_view kDisksV2 = "io";
 
 struct Mount {
   std::string root;
@@ -81,8 +83,15 @@ bool IsDirectory(const std::string& path) {
   return ::stat(path.c_str(), &info) == 0 && S_ISDIR(info.st_mode);
 }
 
+bool Offers(const Mount& v1, std::string_view controller) {
+  return v1.type == "cgroup" && HasWord(v1.super_options, ',', controller);
+}
+
 // The controllers of one v2 group, all in it.
 void AddV2Places(const std::string& group, std::string_view controllers, CgroupLayout& layout) {
+  if (!layout.disks && HasWord(Trim(controllers), ' ', kDisksV2)) {
+    layout.disks = {std::string(kDisksV2), CgroupVersion::kV2, group};
+  }
   for (const std::string_view controller : kControllers) {
     if (controller == "cpuacct" || !HasWord(Trim(controllers), ' ', controller)) continue;
     if (layout.Find(controller) != nullptr) continue;
@@ -110,20 +119,19 @@ CgroupLayout ParseCgroupLayout(const CgroupTexts& texts, std::string_view v2_con
   CgroupLayout layout;
   const std::vector<Mount> mounts = CgroupMounts(texts.mountinfo);
   const std::optional<std::string> v2_mount = FindV2Mount(texts.mountinfo);
-  for (const std::string_view controller : kControllers) {
+  const auto on_v1 = [&](std::string_view controller) -> std::optional<ControllerPlace> {
     for (const Mount& mount : mounts) {
-      if (mount.type != "cgroup" || !HasWord(mount.super_options, ',', controller)) continue;
-      layout.places.push_back({std::string(controller), CgroupVersion::kV1,
-                               Below(mount, OwnV1Path(texts.self_cgroup, controller))});
-      break;
+      if (!Offers(mount, controller)) continue;
+      return ControllerPlace{std::string(controller), CgroupVersion::kV1,
+                             Below(mount, OwnV1Path(texts.self_cgroup, controller))};
     }
-    if (layout.Find(controller) != nullptr || !v2_mount) continue;
-    // v2 has no cpuacct: its cpu.stat is always there.
-    const bool offered = controller != "cpuacct" && HasWord(Trim(v2_controllers), ' ', controller);
-    if (offered) {
-      layout.places.push_back({std::string(controller), CgroupVersion::kV2, *v2_mount});
-    }
+    return std::nullopt;
+  };
+  for (const std::string_view controller : kControllers) {
+    if (auto place = on_v1(controller)) layout.places.push_back(std::move(*place));
   }
+  layout.disks = on_v1(kDisksV1);
+  if (v2_mount) AddV2Places(*v2_mount, v2_controllers, layout);
   return layout;
 }
 
@@ -182,11 +190,11 @@ Result<CgroupLayout> CgroupLayoutBelow(const std::string& parent) {
       continue;
     }
     for (const std::string_view controller : kControllers) {
-      if (!HasWord(mount.super_options, ',', controller)) continue;
-      if (layout.Find(controller) == nullptr) {
+      if (Offers(mount, controller) && layout.Find(controller) == nullptr) {
         layout.places.push_back({std::string(controller), CgroupVersion::kV1, group});
       }
     }
+    if (Offers(mount, kDisksV1)) layout.disks = {std::string(kDisksV1), CgroupVersion::kV1, group};
   }
   for (const std::string_view needed : {"memory", "pids"}) {
     if (layout.Find(needed) != nullptr) continue;

@@ -13,7 +13,7 @@ enum class CgroupVersion { kV1, kV2 };
 
 // Where one controller can be used: the directory under which we may make groups.
 struct ControllerPlace {
-  std::string controller;  // "memory", "pids", "cpu", "cpuacct"
+  std::string controller;  // "memory", "pids", "cpu", "cpuacct"; for disks "blkio" or "io"
   CgroupVersion version = CgroupVersion::kV1;
   std::string directory;  // absolute
 };
@@ -21,6 +21,7 @@ struct ControllerPlace {
 // Which controllers this host offers, hierarchy by hierarchy: v1, v2 and any mixture of the two.
 struct CgroupLayout {
   std::vector<ControllerPlace> places;
+  std::optional<ControllerPlace> disks = {};  // not among them: joining one more costs time
   // The group we are in ourselves, when that is where children are to be made: it must be left
   // first. Empty otherwise.
   std::string own_v2_group = {};

@@ -31,6 +31,19 @@ TEST(CgroupLayoutTest, V2UsesTheRootOfTheMountAndHasNoCpuacct) {
   EXPECT_EQ(layout.Find("cpuacct"), nullptr);
 }
 
+TEST(CgroupLayoutTest, DisksAreApartAndHaveAnotherNameOnV2) {
+  const std::string blkio = "33 24 0:29 / /sys/fs/cgroup/blkio rw - cgroup cgroup rw,blkio\n";
+  const CgroupLayout v1 = ParseCgroupLayout({kV1Mounts + blkio, kV1Self}, "");
+  EXPECT_EQ(v1.places.size(), 4u);
+  ASSERT_TRUE(v1.disks.has_value());
+  EXPECT_EQ(v1.disks->controller, "blkio");
+  EXPECT_EQ(v1.disks->directory, "/sys/fs/cgroup/blkio");
+  const CgroupLayout v2 = ParseCgroupLayout({kV2Mount, "0::/\n"}, "cpu io memory pids\n");
+  ASSERT_TRUE(v2.disks.has_value());
+  EXPECT_EQ(v2.disks->controller, "io");
+  EXPECT_FALSE(ParseCgroupLayout({kV2Mount, "0::/\n"}, "memory pids").disks.has_value());
+}
+
 TEST(CgroupLayoutTest, HybridIsDecidedControllerByController) {
   const std::string mounts =
       "30 24 0:26 / /sys/fs/cgroup/memory rw - cgroup cgroup rw,memory\n"
