@@ -45,19 +45,6 @@ std::vector<char*> Pointers(const std::vector<std::string>& texts) {
   return out;
 }
 
-Status JoinCgroups(const sandbox::CgroupSlot& slot, pid_t pid) {
-  const std::string text = std::to_string(pid);
-  const auto join = [&](int fd) -> Status {
-    if (::write(fd, text.data(), text.size()) > 0) return {};
-    return Error::FromErrno("moving the program into its cgroup", errno);
-  };
-  for (const int fd : slot.join_fds()) TRY(join(fd));
-  if (slot.birth_fd() < 0) return {};
-  const UniqueFd procs(::openat(slot.birth_fd(), "cgroup.procs", O_WRONLY | O_CLOEXEC));
-  if (!procs) return Error::FromErrno("opening the program's cgroup", errno);
-  return join(procs.get());
-}
-
 // The listener of the program's filter, and who it is.
 struct Hello {
   UniqueFd listener;
@@ -239,8 +226,14 @@ Result<RunningBox> StartBox(const BoxOrder& order, const Layout& layout,
                         static_cast<std::uint16_t>(order.listener_ports.size())};
   }
 
-  if (place.cgroup) TRY(place.cgroup->Prepare(order.limits));
-  sandbox::Process init = TRY(sandbox::CloneJail(Namespaces(mode), ready.write.get(), plan));
+  if (place.cgroup) {
+    TRY(place.cgroup->Prepare(order.limits));
+    // It joins by itself: to be moved by somebody else takes a lock that costs milliseconds.
+    plan.box.cgroup_fds = place.cgroup->join_fds().data();
+    plan.box.cgroup_fd_count = static_cast<std::uint16_t>(place.cgroup->join_fds().size());
+  }
+  sandbox::Process init = TRY(sandbox::CloneJail(
+      Namespaces(mode), place.cgroup ? place.cgroup->birth_fd() : -1, ready.write.get(), plan));
   failure.write.reset();
   hello_sockets.theirs.reset();
   if (mode.user_namespaces()) {
@@ -248,7 +241,6 @@ Result<RunningBox> StartBox(const BoxOrder& order, const Layout& layout,
     TRY(sandbox::WriteIdMaps(init.pid(), uids ? uids->base() : ::geteuid(),
                              uids ? uids->base() : ::getegid(), uids ? sandbox::kUidsPerRange : 1));
   }
-  if (place.cgroup) TRY(JoinCgroups(*place.cgroup, init.pid()));
   if (::write(ready.write.get(), "1", 1) != 1) {
     return Error::FromErrno("telling the child to go on", errno);
   }

@@ -4,7 +4,7 @@
 //
 //   supervisor                            init (PID 1)                     program (PID 2)
 //   clone3(namespaces)             --->   waits for one byte
-//   id maps, cgroups, the byte     --->   root, identity, every wall
+//   id maps, the byte              --->   root, cgroups, identity, every wall
 //                                         forks                     --->   Landlock, proofs, filter
 //   takes the filter's listener    <-----------------------------------    sends it
 //   answers its first calls        <-----------------------------------    execve

@@ -29,6 +29,14 @@ const WatchedCall* FindCall(std::span<const WatchedCall> calls, int number) {
   return found == calls.end() ? nullptr : &*found;
 }
 
+// Caller and watcher take turns, so they are woken on the same CPU: waking another one, which
+// sleeps, takes several times as long. Linux 6.6 and later; before, it is only slower.
+void StayOnOneCpu(int listener) {
+  constexpr unsigned long kSetFlags = _IOW('!', 4, std::uint64_t);  // SECCOMP_IOCTL_NOTIF_SET_FLAGS
+  constexpr unsigned long kSyncWakeUp = 1;                          // SECCOMP_USER_NOTIF_FD_...
+  ::ioctl(listener, kSetFlags, kSyncWakeUp);
+}
+
 using Arguments = std::array<std::uint64_t, 6>;
 
 Event Describe(const seccomp_notif& request, const WatchedCall* call, const Arguments& arguments,
@@ -109,6 +117,7 @@ Status CallWatcher::Watch(UniqueFd listener, std::shared_ptr<CallJudge> judge) {
 
 Status CallWatcher::Add(Watched watched) {
   const int fd = watched.listener.get();
+  StayOnOneCpu(fd);
   const std::lock_guard lock(mutex_);
   watched_[fd] = std::make_shared<Watched>(std::move(watched));
   epoll_event event = {EPOLLIN, {.fd = fd}};

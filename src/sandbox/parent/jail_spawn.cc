@@ -4,10 +4,11 @@
 
 namespace glovebox::sandbox {
 
-Result<Process> CloneJail(std::uint64_t namespaces, int ready_write_fd, const JailPlan& plan) {
+Result<Process> CloneJail(std::uint64_t namespaces, int cgroup_fd, int ready_write_fd,
+                          const JailPlan& plan) {
   return CloneChild(
       namespaces, ready_write_fd,
-      [](const void* data) { JailChild(*static_cast<const JailPlan*>(data)); }, &plan);
+      [](const void* data) { JailChild(*static_cast<const JailPlan*>(data)); }, &plan, cgroup_fd);
 }
 
 }  // namespace glovebox::sandbox

@@ -8,8 +8,10 @@
 
 namespace glovebox::sandbox {
 
-// The init of a jail, in new `namespaces`; it waits for the byte of `plan.parent_ready_fd`, whose
-// other end `ready_write_fd` is. `plan` and what it points into must live until the program runs.
-Result<Process> CloneJail(std::uint64_t namespaces, int ready_write_fd, const JailPlan& plan);
+// The init of a jail, in new `namespaces` and born into a v2 cgroup (-1: ours); it waits for the
+// byte of `plan.parent_ready_fd`, whose other end `ready_write_fd` is. `plan` and what it points
+// into must live until the program runs.
+Result<Process> CloneJail(std::uint64_t namespaces, int cgroup_fd, int ready_write_fd,
+                          const JailPlan& plan);
 
 }  // namespace glovebox::sandbox

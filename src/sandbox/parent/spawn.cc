@@ -116,15 +116,19 @@ Status WriteIdMaps(pid_t pid, uid_t uid_base, gid_t gid_base, std::uint32_t coun
 }
 
 Result<Process> CloneChild(std::uint64_t flags, int closed_fd, void (*child)(const void* plan),
-                           const void* plan) {
+                           const void* plan, int cgroup_fd) {
   int pidfd = -1;
   clone_args args = {};
   args.flags = flags | CLONE_PIDFD | CLONE_CLEAR_SIGHAND;
   args.pidfd = reinterpret_cast<std::uintptr_t>(&pidfd);
   args.exit_signal = SIGCHLD;
+  if (cgroup_fd >= 0) {
+    args.flags |= std::uint64_t{CLONE_INTO_CGROUP};
+    args.cgroup = static_cast<decltype(args.cgroup)>(cgroup_fd);
+  }
   const ScopedSignalBlock block;
   long pid = syscall(SYS_clone3, &args, sizeof(args));
-  if (pid < 0 && errno == ENOSYS) pid = OlderClone(flags, &pidfd);
+  if (pid < 0 && errno == ENOSYS && cgroup_fd < 0) pid = OlderClone(flags, &pidfd);
   if (pid < 0) return Error::FromErrno("making namespaces", errno);
   if (pid == 0) {
     if (closed_fd >= 0) syscall(SYS_close, closed_fd);

@@ -71,9 +71,9 @@ Result<Process> Spawn(const SpawnRequest& request);
 
 // Underneath Spawn, for children that never exec: a clone with `flags` that runs `child(plan)`,
 // which must be after-fork code (sandbox/child) and not return. `closed_fd` is closed in it first,
-// -1 for none.
+// -1 for none. `cgroup_fd`: the v2 group it is born into, -1 for ours.
 Result<Process> CloneChild(std::uint64_t flags, int closed_fd, void (*child)(const void* plan),
-                           const void* plan);
+                           const void* plan, int cgroup_fd = -1);
 
 // The id maps of a child cloned with CLONE_NEWUSER, as in SpawnRequest.
 Status WriteIdMaps(pid_t pid, uid_t uid_base, gid_t gid_base, std::uint32_t count);

@@ -25,7 +25,7 @@ struct PathProbe {
 
 struct JailPlan {
   int failure_fd = -1;           // O_CLOEXEC; end-of-file without a record means exec
-  int parent_ready_fd = -1;      // one byte arrives when id maps and cgroups are in place
+  int parent_ready_fd = -1;      // one byte arrives when id maps are in place
   bool switch_identity = false;  // become `first_uid`, which builds the root
   uid_t first_uid = 0;
   std::uint64_t kept_capabilities = 0;  // of the host's root, who becomes another uid
