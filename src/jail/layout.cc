@@ -116,8 +116,6 @@ Status Layout::AddRoot(const Places& places, const policy::BoxPolicy& box,
     AddParents(name, places);
     Add(RootEntryKind::kSymlink, name, target);
   }
-  AddParents("/etc/hosts", places);
-  Add(RootEntryKind::kFile, "/etc/hosts", options.hosts_text);
   Add(RootEntryKind::kProc, "/proc", "");
   return {};
 }

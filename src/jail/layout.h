@@ -22,7 +22,6 @@ namespace glovebox::jail {
 
 struct LayoutOptions {
   std::string tmpfs_owner;  // uid of the box in the user namespace that builds the root
-  std::string hosts_text;   // of /etc/hosts
   std::vector<std::uint16_t> connect_ports;  // TCP ports at which a way out listens
   // Where boxes have uids of their own: the one that granted files appear to belong to, if their
   // owner's they are. 0: their owner is who they are.

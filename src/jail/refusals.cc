@@ -37,6 +37,10 @@ constexpr PathCall kPathCalls[] = {
     {"fchmodat", 0, Use::kWrite},  {"execve", -1, Use::kRun},     {"execveat", 0, Use::kRun},
 };
 
+// Who opens these looks up the name of a host; granting the files would not help it.
+constexpr std::string_view kResolverFile = "/etc/resolv.conf";
+constexpr std::string_view kHostNameOrder = "/etc/host.conf";
+
 std::string ReadLink(const std::string& path) {
   std::array<char, PATH_MAX> buffer;
   const ssize_t got = ::readlink(path.c_str(), buffer.data(), buffer.size());
@@ -139,6 +143,8 @@ std::optional<Refusal> Judge::JudgePath(const std::string& path, Use use,
     if (IsWithin(path, folder)) return std::nullopt;
   }
   const Place* place = options_.places.Find(path);
+  if (place == nullptr && path == kResolverFile) return NameLookUp();
+  if (place == nullptr && path == kHostNameOrder) return std::nullopt;
   Refusal refusal;
   refusal.act = Word(use);
   refusal.target = path;
@@ -191,6 +197,17 @@ std::optional<Refusal> Judge::JudgePath(const std::string& path, Use use,
   return refusal;
 }
 
+Refusal Judge::NameLookUp() const {
+  Refusal refusal;
+  refusal.act = "look up a name";
+  refusal.rule = "there is no name service in a jail";
+  refusal.remedy = options_.has_network
+                       ? "programs reach granted hosts through HTTP_PROXY, which is set; "
+                         "others with --net HOST"
+                       : "--net HOST";
+  return refusal;
+}
+
 std::optional<Refusal> Judge::JudgeAddress(const std::string& address) const {
   if (address.empty() || address[0] == '<') return std::nullopt;
   if (address.starts_with("unix:") || !address.ends_with(":53")) {
@@ -202,16 +219,7 @@ std::optional<Refusal> Judge::JudgeAddress(const std::string& address) const {
   Refusal refusal;
   refusal.act = "connect to";
   refusal.target = address;
-  if (address.ends_with(":53")) {
-    refusal.act = "look up a name";
-    refusal.target = "";
-    refusal.rule = "there is no name service in a jail";
-    refusal.remedy = options_.has_network
-                         ? "programs reach granted hosts through HTTP_PROXY, which is set; "
-                           "others with --net HOST"
-                         : "--net HOST";
-    return refusal;
-  }
+  if (address.ends_with(":53")) return NameLookUp();
   refusal.rule = options_.has_network ? "there is no way out but the proxy in HTTP_PROXY"
                                       : "no host was granted";
   refusal.remedy = "--net HOST";

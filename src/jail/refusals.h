@@ -82,6 +82,7 @@ class Judge final : public sandbox::CallJudge {
   std::optional<Refusal> JudgePath(const std::string& path, Use use,
                                    const std::string& box_root = "") const;
   std::optional<Refusal> JudgeAddress(const std::string& address) const;
+  Refusal NameLookUp() const;
 
  private:
   JudgeOptions options_;

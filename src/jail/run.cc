@@ -29,7 +29,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr char kHome[] = "/home/box";
-constexpr char kHostsText[] = "127.0.0.1 localhost box\n::1 localhost\n";
 constexpr uid_t kProxyUid = 60'000;  // of our range, and the next: the box has another
 
 // What is passed on to the program. SIGPWR is the keeper's word.
@@ -54,7 +53,6 @@ std::string Variable(const char* name) {
 
 // The jail's own, then what the caller named; the last word about a variable counts.
 std::vector<std::string> Environment(const policy::JailPolicy& policy, const policy::BoxPolicy& box,
-                                     const policy::BoxNetwork& network,
                                      const std::string& executable) {
   std::vector<std::pair<std::string, std::string>> variables = box.environment;
   const auto set = [&](const std::string& name, const std::string& value) {
@@ -72,7 +70,6 @@ std::vector<std::string> Environment(const policy::JailPolicy& policy, const pol
     const bool known = (":" + value + ":").find(":" + folder + ":") != std::string::npos;
     if (name == "PATH" && !known) value = folder + ":" + value;
   }
-  for (const auto& [name, value] : network.environment) set(name, value);
   for (const std::string& word : policy.env) {
     const std::size_t equals = word.find('=');
     const std::string name = word.substr(0, equals);
@@ -148,11 +145,11 @@ Result<int> RunJail(const RunRequest& request) {
       TRY(FindExecutable(request.command.front(), Variable("PATH"), starter.folder));
   const ProgramProfile profile =
       TRY(ChooseProfile(policy.profile.value_or(""), request.command.front()));
-  const policy::BoxPolicy box_policy = TRY(policy::ParseBoxPolicy(embedded::kServerBox, {}));
+  const WayOut way_out = TRY(PlanWayOut(policy.net));
+  policy::BoxPolicy box_policy = TRY(policy::ParseBoxPolicy(embedded::kServerBox, {}));
+  policy::AddNetwork(way_out.network, box_policy);
   const Places places =
       TRY(ComposePlaces(policy, box_policy, request.command, executable, starter));
-
-  const WayOut way_out = TRY(PlanWayOut(policy.net));
 
   HostShare host = TRY(HostShare::Take({sandbox::Walls::All(), false, request.cgroup_parent,
                                         policy.io_bytes_per_second.has_value()}));
@@ -167,7 +164,6 @@ Result<int> RunJail(const RunRequest& request) {
   BoxPlace place = TRY(host.MakePlace(1));
   LayoutOptions layout_options;
   layout_options.tmpfs_owner = std::to_string(host.BoxUid(place));
-  layout_options.hosts_text = kHostsText + way_out.network.hosts;
   layout_options.connect_ports = way_out.network.ports;
   if (host.mode().identity == sandbox::IdentitySource::kMappedRange) {
     layout_options.box_host_uid = host.uids()->base() + host.BoxUid(place);
@@ -180,7 +176,7 @@ Result<int> RunJail(const RunRequest& request) {
   BoxOrder order;
   order.executable = NameInBox(executable, places);
   order.arguments = request.command;
-  order.environment = Environment(policy, box_policy, way_out.network, order.executable);
+  order.environment = Environment(policy, box_policy, order.executable);
   order.listener_ports = way_out.network.ports;
   order.work_folder = WorkFolder(places, starter);
   order.writable_code = profile.writable_code;

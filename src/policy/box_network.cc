@@ -32,6 +32,14 @@ void AddHost(BoxNetwork& network, const std::string& name) {
 
 }  // namespace
 
+void AddNetwork(const BoxNetwork& network, BoxPolicy& policy) {
+  for (RootItem& item : policy.root) {
+    if (item.kind == RootItemKind::kFile && item.path == "/etc/hosts") item.text += network.hosts;
+  }
+  policy.environment.insert(policy.environment.end(), network.environment.begin(),
+                            network.environment.end());
+}
+
 BoxNetwork PlanBoxNetwork(const EgressPolicy& policy) {
   BoxNetwork network;
   network.ports.push_back(kProxyPort);

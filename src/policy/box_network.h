@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "policy/box_policy.h"
 #include "policy/egress_policy.h"
 
 namespace glovebox::policy {
@@ -30,6 +31,10 @@ struct BoxNetwork {
   std::string hosts;  // lines for the box's /etc/hosts, after those of localhost
   std::vector<std::pair<std::string, std::string>> environment;  // proxy variables, in both cases
 };
+
+// Puts what the network has for programs into the box's /etc/hosts and environment.
+// Precondition: the policy has an /etc/hosts of its own.
+void AddNetwork(const BoxNetwork& network, BoxPolicy& policy);
 
 // Names of rules without a wildcard are direct hosts, at the ports that their rules name.
 BoxNetwork PlanBoxNetwork(const EgressPolicy& policy);

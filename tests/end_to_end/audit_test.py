@@ -158,6 +158,27 @@ class OurBox(unittest.TestCase):
         self.assertEqual(found["by_name"]["import_ctypes"]["verdict"], "properly_isolated")
 
 
+class OurJail(unittest.TestCase):
+    """Servers may run programs, and have more room of their own than a snippet has."""
+
+    def find(self, *arguments, **options):
+        return document("--target-command", f"{GLOVEBOX} run --quiet --memory 96m --pids 32 --",
+                        "--allow", "programs", "--allow", "disk_*", *arguments, **options)
+
+    @unittest.skipUnless(os.geteuid() == 0, "needs root")
+    def test_as_root_nothing_forbidden_succeeds(self):
+        found = self.find()
+        self.assertEqual((found["weaknesses"], found["exit_code"]), ([], 0))
+        self.assertEqual(found["figures"]["unexpected"], 0)
+        self.assertGreater(found["figures"]["properly_isolated"], 180)
+
+    @unittest.skipUnless(os.geteuid() == 0, "needs root")
+    def test_as_a_normal_user_nothing_forbidden_succeeds(self):
+        found = self.find(*CHOICE, user=NOBODY)
+        self.assertEqual((found["weaknesses"], found["exit_code"]), ([], 0))
+        self.assertGreater(found["figures"]["properly_isolated"], 15)
+
+
 class OtherJails(unittest.TestCase):
     """An auditor that finds nothing is broken."""
 

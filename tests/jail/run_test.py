@@ -213,6 +213,15 @@ class Commands(unittest.TestCase):
         self.assertEqual(result.returncode, 2)
         self.assertIn("io: at least 64k in a second", result.stderr)
 
+    def test_a_name_that_is_looked_up_is_a_matter_of_hosts(self):
+        look_up = "import socket; socket.getaddrinfo('host.example', 443)"
+        result = self.run_in_jail("--", "python3", "-c", look_up)
+        self.assertNotEqual(result.returncode, 0)
+        self.assertIn("refused: look up a name: there is no name service in a jail; allow with "
+                      "--net HOST", result.stderr)
+        self.assertNotIn("/etc/", "".join(line for line in result.stderr.splitlines()
+                                          if line.startswith("glovebox:")))
+
     def test_must_not(self):
         for program, act in (("unshare -U true", "unshare"), ("mount -t tmpfs x /tmp", "mount")):
             result = self.run_in_jail("--", *program.split())

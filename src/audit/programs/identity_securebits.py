@@ -1,2 +1,2 @@
 # Keeps capabilities over a change of uid.
-reached(call("prctl", 28, 0x10, 0, 0, 0))
+succeeded(call("prctl", 28, 0x10, 0, 0, 0))

@@ -90,19 +90,12 @@ bool IsBound(const policy::BoxPolicy& policy, const std::string& path) {
   });
 }
 
-// Names for what listens in the box, how programs find the proxy, whom they trust in TLS.
-Status AddNetwork(const policy::BoxNetwork& network, policy::BoxPolicy& policy) {
-  for (policy::RootItem& item : policy.root) {
-    if (item.kind == policy::RootItemKind::kFile && item.path == "/etc/hosts") {
-      item.text += network.hosts;
-    }
-  }
-  auto& environment = policy.environment;
-  environment.insert(environment.end(), network.environment.begin(), network.environment.end());
+// Whom programs trust in TLS.
+Status AddCertificates(policy::BoxPolicy& policy) {
   if (!ExistsOnHost(kCertificates)) return {};
   TRY(policy::AddGrant({kCertificates, kCertificates, false}, policy));
   for (const char* name : {"SSL_CERT_FILE", "REQUESTS_CA_BUNDLE"}) {
-    environment.emplace_back(name, kCertificates);
+    policy.environment.emplace_back(name, kCertificates);
   }
   return {};
 }
@@ -115,7 +108,10 @@ Result<policy::BoxPolicy> PolicyOf(const BoxContents& contents) {
   for (const policy::FolderGrant& folder : contents.folders) {
     TRY(policy::AddGrant(folder, policy));
   }
-  if (contents.network) TRY(AddNetwork(*contents.network, policy));
+  if (contents.network) {
+    policy::AddNetwork(*contents.network, policy);
+    TRY(AddCertificates(policy));
+  }
   return policy;
 }
 
