@@ -301,7 +301,7 @@ class Kills(unittest.TestCase):
     def test_nothing_is_left_after_random_kills(self):
         """GLOVEBOX_KILLS starts, each killed at a random moment of its start or life."""
         groups_before, mounts_before = groups(), mounts()
-        count = int(os.environ.get("GLOVEBOX_KILLS", "25"))
+        count = int(os.environ.get("GLOVEBOX_KILLS", "500"))
         mark = f"jail-kill-{os.getpid()}"
         choice = random.Random(7)
         for _ in range(count):

@@ -147,55 +147,55 @@ void CallWatcher::Run() {
   }
 }
 
+// What a call is answered with: made after all, or an error.
+seccomp_notif_resp CallWatcher::Decide(Watched& watched, const seccomp_notif& request) {
+  seccomp_notif_resp response = {};
+  response.id = request.id;
+  CallJudge* const judge = watched.judge.get();
+  const WatchedCall* call =
+      FindCall(judge != nullptr ? judge->calls() : PythonWatchedCalls(), request.data.nr);
+  Arguments arguments;
+  std::copy(std::begin(request.data.args), std::end(request.data.args), arguments.begin());
+  const auto pid = static_cast<pid_t>(request.pid);
+  const MemoryReader read = MemoryOf(pid);
+  if (judge != nullptr && call != nullptr && call->error == 0) {
+    // Other walls decide: the call is made whatever its memory says by now. A server makes
+    // thousands of these as it starts, so nothing more is done here than must be.
+    judge->Observed({call->name, DescribeTarget(call->name, arguments, read), arguments, pid});
+    response.flags = SECCOMP_USER_NOTIF_FLAG_CONTINUE;
+    return response;
+  }
+  const bool connects = watched.network && call != nullptr && call->name == kConnect;
+  if (connects && LeadsToLoopback(arguments, read)) {
+    response.flags = SECCOMP_USER_NOTIF_FLAG_CONTINUE;
+    return response;
+  }
+  response.error = -(call != nullptr ? call->error : EPERM);
+  if (connects) response.error = -ENETUNREACH;  // what the kernel would say
+  if (call != nullptr && !IsNotable(call->name, arguments, read)) return response;
+  Event event = Describe(request, call, arguments, read);
+  if (connects) {
+    event.layer = "net namespace";
+    event.rule = "the box's network has nothing but lo; hosts are reached through the egress";
+    event.remedy = watched.network->remedy;
+  }
+  // Was the memory that was read still the caller's?
+  if (::ioctl(watched.listener.get(), SECCOMP_IOCTL_NOTIF_ID_VALID, &request.id) != 0) {
+    event.target = "<gone>";
+  }
+  if (judge == nullptr) {
+    watched.record->Add(std::move(event));
+  } else {
+    judge->Refused({event.operation, event.target, arguments, pid}, event);
+  }
+  return response;
+}
+
 void CallWatcher::Answer(Watched& watched) {
   seccomp_notif request = {};
   // Fails when the caller was killed meanwhile.
   if (::ioctl(watched.listener.get(), SECCOMP_IOCTL_NOTIF_RECV, &request) != 0) return;
-  CallJudge* const judge = watched.judge.get();
-  const WatchedCall* call =
-      FindCall(judge != nullptr ? judge->calls() : PythonWatchedCalls(), request.data.nr);
-  const bool observed = call != nullptr && call->error == 0;
-  Arguments arguments;
-  std::copy(std::begin(request.data.args), std::end(request.data.args), arguments.begin());
-  const MemoryReader read = MemoryOf(static_cast<pid_t>(request.pid));
-  const bool connects = watched.network && call != nullptr && call->name == kConnect;
-  seccomp_notif_resp response = {};
-  response.id = request.id;
-  if (connects && LeadsToLoopback(arguments, read)) {
-    response.flags = SECCOMP_USER_NOTIF_FLAG_CONTINUE;
-    ::ioctl(watched.listener.get(), SECCOMP_IOCTL_NOTIF_SEND, &response);
-    return;
-  }
-  if (call == nullptr || IsNotable(call->name, arguments, read)) {
-    Event event = Describe(request, call, arguments, read);
-    if (connects) {
-      event.layer = "net namespace";
-      event.rule = "the box's network has nothing but lo; hosts are reached through the egress";
-      event.remedy = watched.network->remedy;
-    }
-    // Was the memory that was read still the caller's?
-    if (::ioctl(watched.listener.get(), SECCOMP_IOCTL_NOTIF_ID_VALID, &request.id) != 0) {
-      event.target = "<gone>";
-    }
-    if (judge == nullptr) {
-      watched.record->Add(std::move(event));
-    } else {
-      const CallAttempt attempt{event.operation, event.target, arguments,
-                                static_cast<pid_t>(request.pid)};
-      if (observed) {
-        judge->Observed(attempt);
-      } else {
-        judge->Refused(attempt, event);
-      }
-    }
-  }
-  if (observed) {
-    // Other walls decide: the call is made whatever its memory says by now.
-    response.flags = SECCOMP_USER_NOTIF_FLAG_CONTINUE;
-  } else {
-    response.error = -(call != nullptr ? call->error : EPERM);
-    if (connects) response.error = -ENETUNREACH;  // what the kernel would say
-  }
+  seccomp_notif_resp response = Decide(watched, request);
   ::ioctl(watched.listener.get(), SECCOMP_IOCTL_NOTIF_SEND, &response);
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <linux/seccomp.h>
 #include <sys/types.h>
 
 #include <array>
@@ -109,6 +110,7 @@ class CallWatcher {
   Status Add(Watched watched);
   void Run();
   static void Answer(Watched& watched);
+  static seccomp_notif_resp Decide(Watched& watched, const seccomp_notif& request);
 
   const UniqueFd epoll_;
   const UniqueFd stop_;
