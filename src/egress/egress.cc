@@ -13,25 +13,13 @@
 #include <cerrno>
 #include <cstring>
 
+#include "base/socket_pair.h"
 #include "egress/proxy_root.h"
 
 namespace glovebox::egress {
 namespace {
 
 constexpr int kLastWordMs = 200;
-
-struct Sockets {
-  UniqueFd ours;
-  UniqueFd theirs;
-};
-
-Result<Sockets> MakeSockets() {
-  std::array<int, 2> fds;
-  if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fds.data()) != 0) {
-    return Error::FromErrno("making the proxy's socket", errno);
-  }
-  return Sockets{UniqueFd(fds[0]), UniqueFd(fds[1])};
-}
 
 // Everything but the network: that is the host's, which it is there for.
 std::uint64_t Namespaces(const sandbox::HostMode& mode) {
@@ -96,7 +84,7 @@ Result<std::unique_ptr<Proxy>> Proxy::Start(ProxyOptions options) {
       TRY(ProxyRoot(options.program, options.hosts_file, options.resolver_file));
   const UniqueFd null(::open("/dev/null", O_RDWR | O_CLOEXEC));
   if (!null) return Error::FromErrno("opening /dev/null", errno);
-  Sockets sockets = TRY(MakeSockets());
+  SocketPair sockets = TRY(MakeSocketPair("the proxy's socket"));
   sandbox::SpawnRequest spawn;
   spawn.namespaces = Namespaces(options.mode);
   FillIdentity(options, spawn);

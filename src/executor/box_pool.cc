@@ -139,11 +139,11 @@ Status BoxPool::TryBirth(bool rehearse) {
   order.folder = slot->folder;
   Box::Means means{slot, means_.watcher, means_.host.metered() ? &tmpfs_ : nullptr,
                    means_.host.Environment(*slot), zygote};
-  sandbox::ListenerSocket listeners;
+  SocketPair listeners;
   if (kind_.egress) {
     listeners = TRY(sandbox::MakeListenerSocket());
     order.network = true;
-    order.fds.insert(order.fds.begin() + wire::kListenerSocketIndex, listeners.childs.get());
+    order.fds.insert(order.fds.begin() + wire::kListenerSocketIndex, listeners.theirs.get());
     means.egress = EgressFor(*slot);
     means.egress.listener_socket = std::move(listeners.ours);
   }

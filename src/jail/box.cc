@@ -14,6 +14,7 @@
 #include <optional>
 #include <utility>
 
+#include "base/socket_pair.h"
 #include "sandbox/compile/filters.h"
 #include "sandbox/parent/jail_spawn.h"
 #include "sandbox/parent/listeners.h"
@@ -121,17 +122,8 @@ Result<Hello> AwaitHello(int socket, int failure_fd, const Layout& layout, const
   }
 }
 
-struct Sockets {
-  UniqueFd ours;
-  UniqueFd theirs;
-};
-
-Result<Sockets> MakeHelloSockets() {
-  std::array<int, 2> fds;
-  if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fds.data()) != 0) {
-    return Error::FromErrno("making the listener's socket", errno);
-  }
-  Sockets sockets{UniqueFd(fds[0]), UniqueFd(fds[1])};
+Result<SocketPair> MakeHelloSockets() {
+  SocketPair sockets = TRY(MakeSocketPair("the listener's socket"));
   const int on = 1;
   if (::setsockopt(sockets.ours.get(), SOL_SOCKET, SO_PASSCRED, &on, sizeof(on)) != 0) {
     return Error::FromErrno("making the listener's socket", errno);
@@ -173,7 +165,7 @@ Result<RunningBox> StartBox(const BoxOrder& order, const Layout& layout,
   Pipe status = TRY(MakePipe());
   Pipe failure = TRY(MakePipe());
   Pipe ready = TRY(MakePipe());
-  Sockets hello_sockets = TRY(MakeHelloSockets());
+  SocketPair hello_sockets = TRY(MakeHelloSockets());
   const std::vector<char*> argv = Pointers(order.arguments);
   const std::vector<char*> envp = Pointers(order.environment);
   const std::vector<sandbox::LimitEntry> limits = Limits(order, policy);
@@ -219,10 +211,10 @@ Result<RunningBox> StartBox(const BoxOrder& order, const Layout& layout,
   plan.argv = argv.data();
   plan.envp = envp.data();
 
-  sandbox::ListenerSocket network;
+  SocketPair network;
   if (!order.listener_ports.empty()) {
     network = TRY(sandbox::MakeListenerSocket());
-    plan.box.network = {network.childs.get(), order.listener_ports.data(),
+    plan.box.network = {network.theirs.get(), order.listener_ports.data(),
                         static_cast<std::uint16_t>(order.listener_ports.size())};
   }
 

@@ -162,11 +162,7 @@ mcp::ToolDefinition ExecuteCodeDefinition(const RunLimits& limits,
   tool.output_schema = OutputSchema(OutputProperties(), {"success", "status", "execution_id"});
   tool.icons = ToolIcons();
   tool.tasks = mcp::TaskSupport::kOptional;
-  // Nothing outlives the box, so nothing can be destroyed; and it reaches nothing outside.
-  tool.annotations = {.read_only_hint = false,
-                      .destructive_hint = false,
-                      .idempotent_hint = false,
-                      .open_world_hint = false};
+  tool.annotations = RunsInABox();
   return tool;
 }
 

@@ -57,10 +57,7 @@ mcp::ToolDefinition Definition() {
   all["default_profile"] = Property("string", "What a call without `profile` gets.");
   tool.output_schema =
       OutputSchema(std::move(all), {"sandbox_type", "limits", "safe_modules", "security_features"});
-  tool.annotations = {.read_only_hint = true,
-                      .destructive_hint = false,
-                      .idempotent_hint = true,
-                      .open_world_hint = false};
+  tool.annotations = OnlyTells();
   tool.icons = ToolIcons();
   return tool;
 }

@@ -42,10 +42,7 @@ mcp::ToolDefinition Definition() {
       InputSchema({{"python_code", std::move(code)}, {"global_variables", std::move(globals)}},
                   {"python_code"});
   tool.input_schema["$schema"] = "http://json-schema.org/draft-07/schema#";
-  tool.annotations = {.read_only_hint = false,
-                      .destructive_hint = false,
-                      .idempotent_hint = false,
-                      .open_world_hint = false};
+  tool.annotations = RunsInABox();
   tool.icons = ToolIcons();
   return tool;
 }

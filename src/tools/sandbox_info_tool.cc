@@ -92,10 +92,7 @@ mcp::ToolDefinition Definition() {
       {"success", "security_profiles", "resource_limits", "container_mode", "restricted_python",
        "timeout_seconds", "max_output_size", "security_capabilities", "allowed_imports",
        "total_allowed_modules", "safe_builtins", "python_version", "packages", "limits"});
-  tool.annotations = {.read_only_hint = true,
-                      .destructive_hint = false,
-                      .idempotent_hint = true,
-                      .open_world_hint = false};
+  tool.annotations = OnlyTells();
   tool.icons = ToolIcons();
   return tool;
 }

@@ -48,6 +48,20 @@ json::object OutputSchema(json::object properties,
   return Schema(std::move(properties), required);
 }
 
+mcp::ToolAnnotations OnlyTells() {
+  return {.read_only_hint = true,
+          .destructive_hint = false,
+          .idempotent_hint = true,
+          .open_world_hint = false};
+}
+
+mcp::ToolAnnotations RunsInABox() {
+  return {.read_only_hint = false,
+          .destructive_hint = false,
+          .idempotent_hint = false,
+          .open_world_hint = false};
+}
+
 std::vector<mcp::Icon> ToolIcons() {
   return {{"data:image/svg+xml;base64," + EncodeBase64(kPicture, Base64::kStandard),
            "image/svg+xml",

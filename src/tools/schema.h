@@ -7,6 +7,7 @@
 #include <boost/json/object.hpp>
 
 #include "mcp/content.h"
+#include "mcp/tool_messages.h"
 
 namespace glovebox {
 
@@ -24,6 +25,11 @@ boost::json::object InputSchema(boost::json::object properties,
 // Of results: more keys may come.
 boost::json::object OutputSchema(boost::json::object properties,
                                  std::initializer_list<std::string_view> required);
+
+// Of tools that change nothing, and of those that run code. Nothing outlives a box, so nothing can
+// be destroyed there; and it reaches nothing outside.
+mcp::ToolAnnotations OnlyTells();
+mcp::ToolAnnotations RunsInABox();
 
 // One small picture for all tools: a box with two gloves' holes.
 std::vector<mcp::Icon> ToolIcons();

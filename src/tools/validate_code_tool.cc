@@ -52,10 +52,7 @@ mcp::ToolDefinition Definition(std::size_t code_chars_max) {
   output["recommendations"] = ListProperty("string", "Advice.");
   tool.output_schema =
       OutputSchema(std::move(output), {"valid", "validation", "analysis", "recommendations"});
-  tool.annotations = {.read_only_hint = true,
-                      .destructive_hint = false,
-                      .idempotent_hint = true,
-                      .open_world_hint = false};
+  tool.annotations = OnlyTells();
   tool.icons = ToolIcons();
   return tool;
 }

@@ -58,7 +58,7 @@ JailedProgram::Ran JailedProgram::Python(const std::string& code,
                                          const std::string& hosts) {
   const policy::EgressPolicy policy = Must(policy::ParseEgressPolicy(rules));
   const policy::BoxNetwork network = policy::PlanBoxNetwork(policy);
-  sandbox::ListenerSocket listeners = Must(sandbox::MakeListenerSocket());
+  SocketPair listeners = Must(sandbox::MakeListenerSocket());
   std::array<int, 2> pipe;
   if (::pipe2(pipe.data(), O_CLOEXEC) != 0) std::abort();
   const UniqueFd output(pipe[0]);
@@ -72,7 +72,7 @@ JailedProgram::Ran JailedProgram::Python(const std::string& code,
   spawn.uid_count = uids_ ? 2 : 1;
   if (!mode_.user_namespaces()) spawn.host_uid = uids_->base();
   spawn.listener_ports = network.ports;
-  spawn.listener_report_fd = listeners.childs.get();
+  spawn.listener_report_fd = listeners.theirs.get();
   spawn.descriptors = {{null.get(), 0}, {output_write.get(), 1}, {output_write.get(), 2}};
   spawn.executable = "/usr/bin/python3";
   spawn.arguments = {"python3", "-I", "-c", code};

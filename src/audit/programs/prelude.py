@@ -85,3 +85,20 @@ def tiny_elf(text):
     segment = struct.pack("<IIQQQQQQ", 1, 5, 0, 0x400000, 0x400000, 0xb0 + len(body),
                           0xb0 + len(body), 0x1000)
     return (header + segment).ljust(0xb0, b"\0") + body
+
+
+def run_file(path, content):
+    """Makes a program at `path` and runs it."""
+    with open(path, "wb") as file:
+        file.write(content)
+    os.chmod(path, 0o755)
+    try:
+        child = os.fork()
+        if child == 0:
+            try:
+                os.execv(path, [path])
+            finally:
+                os._exit(1)
+        os.waitpid(child, 0)
+    finally:
+        os.unlink(path)

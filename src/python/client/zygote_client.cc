@@ -1,7 +1,6 @@
 #include "python/client/zygote_client.h"
 
 #include <fcntl.h>
-#include <sys/socket.h>
 
 #include <array>
 #include <cerrno>
@@ -10,25 +9,13 @@
 #include <boost/asio/post.hpp>
 
 #include "base/await_readable.h"
+#include "base/socket_pair.h"
 #include "base/text.h"
 
 namespace glovebox::python {
 namespace {
 
 namespace asio = boost::asio;
-
-struct Sockets {
-  UniqueFd ours;
-  UniqueFd theirs;
-};
-
-Result<Sockets> MakeSockets() {
-  std::array<int, 2> fds;
-  if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fds.data()) != 0) {
-    return Error::FromErrno("making the zygote's socket", errno);
-  }
-  return Sockets{UniqueFd(fds[0]), UniqueFd(fds[1])};
-}
 
 }  // namespace
 
@@ -37,7 +24,7 @@ Result<std::unique_ptr<ZygoteClient>> ZygoteClient::Start(asio::io_context& cont
                                                           const wire::ZygoteSetup& setup,
                                                           ReadyHandler on_ready,
                                                           std::function<void()> on_death) {
-  Sockets sockets = TRY(MakeSockets());
+  SocketPair sockets = TRY(MakeSocketPair("the zygote's socket"));
   std::array<int, 2> error_pipe;
   if (::pipe2(error_pipe.data(), O_CLOEXEC) != 0) return Error::FromErrno("making a pipe", errno);
   UniqueFd error_read(error_pipe[0]);

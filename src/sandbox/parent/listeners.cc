@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <sys/socket.h>
 
-#include <array>
 #include <cerrno>
 #include <cstring>
 
@@ -11,14 +10,10 @@
 
 namespace glovebox::sandbox {
 
-Result<ListenerSocket> MakeListenerSocket() {
-  std::array<int, 2> fds;
-  if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fds.data()) != 0) {
-    return Error::FromErrno("making a socket for listeners", errno);
-  }
-  ListenerSocket socket{UniqueFd(fds[0]), UniqueFd(fds[1])};
-  ::fcntl(socket.ours.get(), F_SETFL, O_NONBLOCK);
-  return socket;
+Result<SocketPair> MakeListenerSocket() {
+  SocketPair sockets = TRY(MakeSocketPair("a socket for listeners"));
+  ::fcntl(sockets.ours.get(), F_SETFL, O_NONBLOCK);
+  return sockets;
 }
 
 Result<std::vector<UniqueFd>> ReceiveListeners(int socket_fd, std::size_t count) {

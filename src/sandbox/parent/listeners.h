@@ -4,17 +4,14 @@
 #include <vector>
 
 #include "base/result.h"
+#include "base/socket_pair.h"
 #include "base/unique_fd.h"
 
 namespace glovebox::sandbox {
 
-// Both ends of the socket over which a child's listeners come (NetworkPlan::report_fd). Ours does
-// not block.
-struct ListenerSocket {
-  UniqueFd ours;
-  UniqueFd childs;
-};
-Result<ListenerSocket> MakeListenerSocket();
+// The socket over which a child's listeners come; the child's end is NetworkPlan::report_fd. Ours
+// does not block.
+Result<SocketPair> MakeListenerSocket();
 
 // The `count` listeners that the child made, in the order of its ports. They are there once Spawn
 // has returned, or the box is ready; asked before that, kSystem.
