@@ -8,6 +8,11 @@
 #include "base/unique_fd.h"
 
 namespace glovebox {
+namespace {
+
+constexpr std::size_t kFileBytesMax = std::size_t{256} << 20;
+
+}  // namespace
 
 std::optional<std::string> ReadFile(const std::string& path) {
   const UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
@@ -20,6 +25,10 @@ std::optional<std::string> ReadFile(const std::string& path) {
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) return std::nullopt;
     text.append(buffer.data(), static_cast<std::size_t>(got));
+    if (text.size() > kFileBytesMax) {
+      errno = EFBIG;
+      return std::nullopt;
+    }
   }
 }
 

@@ -8,7 +8,8 @@
 
 namespace glovebox {
 
-// The whole of a small file (procfs, cgroupfs, source text); nothing when it cannot be read.
+// The whole of a small file (procfs, cgroupfs, source text); nothing, and errno, when it cannot be
+// read or has more than 256 MiB, as /dev/zero has.
 std::optional<std::string> ReadFile(const std::string& path);
 
 // Writes `text` with one write(2) into an existing file, as kernel interfaces want it. The error

@@ -1,5 +1,7 @@
 #include "base/file.h"
 
+#include <cerrno>
+
 #include <gtest/gtest.h>
 
 namespace glovebox {
@@ -10,6 +12,11 @@ TEST(FileTest, ReadsAWholeFile) {
 }
 
 TEST(FileTest, AMissingFileIsNothing) { EXPECT_FALSE(ReadFile("/no/such/file").has_value()); }
+
+TEST(FileTest, AFileWithoutEndIsNothing) {
+  EXPECT_FALSE(ReadFile("/dev/zero").has_value());
+  EXPECT_EQ(errno, EFBIG);
+}
 
 TEST(FileTest, AFailedWriteNamesTheFile) {
   const Status status = WriteExisting("/no/such/file", "x");

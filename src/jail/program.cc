@@ -123,7 +123,10 @@ Result<std::string> FindExecutable(const std::string& command, const std::string
     const std::string path =
         fs::path(command).is_absolute() ? command : (fs::path(folder) / command).string();
     if (IsExecutableFile(path)) return fs::path(path).lexically_normal().string();
-    return Error(Errc::kInvalidArgument, command + ": there is no such program");
+    std::error_code error;
+    return Error(Errc::kInvalidArgument,
+                 command + (fs::exists(path, error) ? ": is no program: it cannot be executed"
+                                                    : ": there is no such program"));
   }
   for (const std::string_view part : Split(path_variable, ':')) {
     const std::string path = std::string(part) + "/" + command;
