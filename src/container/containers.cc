@@ -1,11 +1,10 @@
 #include "container/containers.h"
 
 #include <chrono>
-#include <filesystem>
-#include <system_error>
 #include <utility>
 
 #include "base/text.h"
+#include "container/layer_tree.h"
 #include "container/program.h"
 #include "sandbox/compile/python_box.h"
 
@@ -17,14 +16,15 @@ constexpr auto kDeletePatience = std::chrono::seconds(5);
 // The uids of a trial, far from every range that somebody uses: nothing of the host is theirs.
 constexpr HostIds kTrialIds = {1'999'900'000, 1'999'900'001};
 
-Status CheckImage(const std::string& image) {
-  std::error_code ignored;
-  if (image.empty()) return {};
-  if (image.starts_with('/') && std::filesystem::is_directory(image, ignored)) return {};
-  return Error(Errc::kInvalidArgument,
-               "SANDBOX_CONTAINER_IMAGE names '" + image +
-                   "': must be the absolute path of a folder with an unpacked root file system; "
-                   "`make build-sandbox` makes one, also of an image that podman or docker has");
+// Where nothing of a layout is bound, and something is mounted all the same.
+Status MakeMountPoints(const std::string& root, const policy::BoxPolicy& policy) {
+  for (const char* path : {"/proc", "/dev", "/sys"}) {
+    TRY(MakePlace(root, path, PlaceKind::kFolder));
+  }
+  for (const policy::TmpfsItem& item : policy.tmpfs) {
+    TRY(MakePlace(root, item.path, PlaceKind::kFolder));
+  }
+  return {};
 }
 
 }  // namespace
@@ -32,8 +32,9 @@ Status CheckImage(const std::string& image) {
 Result<Containers> Containers::Open(const ContainerOptions& options,
                                     const sandbox::RootLayout& root,
                                     const policy::BoxPolicy& policy, const std::string& program) {
-  TRY(CheckImage(options.image));
+  Image image = TRY(OpenImage(options.image, options.image_cache));
   Containers containers(options, TRY(StateFolder::Open(options.state_parent)));
+  containers.image_ = std::move(image);
   const ContainerKind kind = TRY(containers.MakeKind(root, policy, program, {}));
   containers.runtime_ =
       TRY(FindRuntime(options.runtime, options.launcher,
@@ -63,12 +64,13 @@ Result<ContainerKind> Containers::MakeKind(const sandbox::RootLayout& root,
                                            const std::string& program,
                                            const std::vector<std::string>& granted) {
   ContainerKind kind;
-  if (options_.image.empty()) {
+  if (image_.folder.empty()) {
     kind.root = TRY(MakeHostRoot(root, state_.path() + "/root-" + std::to_string(++kinds_)));
   } else {
     std::vector<std::string> targets = granted;
     targets.push_back(program);
-    kind.root = TRY(MakeImageRoot(root, options_.image, targets, sandbox::PythonStdlib()));
+    if (image_.ours) TRY(MakeMountPoints(image_.folder, policy));
+    kind.root = TRY(MakeImageRoot(root, image_, targets, sandbox::PythonStdlib()));
   }
   kind.policy = policy;
   kind.program = program;

@@ -7,6 +7,7 @@
 
 #include "base/result.h"
 #include "container/bundle.h"
+#include "container/image.h"
 #include "container/root_folder.h"
 #include "container/runtime.h"
 #include "container/state_folder.h"
@@ -17,9 +18,10 @@ namespace glovebox::container {
 
 struct ContainerOptions {
   std::string runtime = "auto";  // or a name of RuntimeNames()
-  std::string image;             // a folder with an unpacked root; empty: made of the host's files
+  std::string image;             // what OpenImage takes; empty: made of the host's files
   std::string launcher;          // absolute path of glovebox-python
   std::string state_parent = kStateParent;
+  std::string image_cache = kImageCache;
 };
 
 // What containers of one kind have in common.
@@ -45,13 +47,15 @@ struct PreparedContainer {
 class Containers {
  public:
   // Sweeps what dead servers left, then finds a runtime: each candidate has to run a program of
-  // ours in a container of `proof_kind`'s shape, within 5 seconds. Blocks for that long. An error
-  // says what is missing and the fix.
+  // ours in a container of `proof_kind`'s shape, within 5 seconds. Blocks for that long, and for as
+  // long as it takes to unpack an image that was not yet. An error says what is missing and the
+  // fix.
   static Result<Containers> Open(const ContainerOptions& options, const sandbox::RootLayout& root,
                                  const policy::BoxPolicy& policy, const std::string& program);
 
   const Runtime& runtime() const { return runtime_; }
-  const std::string& image() const { return options_.image; }
+  // The folder of the image that containers are made of; empty where there is none.
+  const std::string& image_folder() const { return image_.folder; }
 
   // The root of a kind: `granted` are the paths in it that an operator added.
   Result<ContainerKind> MakeKind(const sandbox::RootLayout& root, const policy::BoxPolicy& policy,
@@ -73,6 +77,7 @@ class Containers {
 
   ContainerOptions options_;
   StateFolder state_;
+  Image image_;
   Runtime runtime_;
   std::uint64_t next_ = 1;
   std::uint64_t kinds_ = 0;

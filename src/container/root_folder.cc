@@ -12,6 +12,7 @@
 #include <system_error>
 
 #include "base/unique_fd.h"
+#include "container/layer_tree.h"
 
 namespace glovebox::container {
 namespace {
@@ -88,23 +89,26 @@ Result<ContainerRoot> MakeHostRoot(const sandbox::RootLayout& layout, const std:
   return root;
 }
 
-Result<ContainerRoot> MakeImageRoot(const sandbox::RootLayout& layout, const std::string& image,
+Result<ContainerRoot> MakeImageRoot(const sandbox::RootLayout& layout, const Image& image,
                                     const std::vector<std::string>& targets,
                                     const std::string& stdlib) {
   std::error_code ignored;
-  if (!fs::is_directory(image + stdlib, ignored)) {
+  if (!fs::is_directory(image.folder + stdlib, ignored)) {
     return Error(Errc::kInvalidArgument,
-                 "the image " + image + " has no " + stdlib +
+                 "the image " + image.folder + " has no " + stdlib +
                      ", the standard library of the Python that Glovebox was built with: build "
                      "one with `make build-sandbox`");
   }
-  ContainerRoot root{image, {}};
+  ContainerRoot root{image.folder, {}};
   for (const RootEntry& entry : Entries(layout)) {
     if (!IsBind(entry)) continue;
     BindMount bind = BindOf(entry);
     if (std::find(targets.begin(), targets.end(), bind.target) == targets.end()) continue;
-    if (!fs::exists(image + bind.target, ignored)) {
-      return Error(Errc::kInvalidArgument, "the image " + image + " has no " + bind.target +
+    if (image.ours) {
+      const bool folder = fs::is_directory(bind.source, ignored);
+      TRY(MakePlace(image.folder, bind.target, folder ? PlaceKind::kFolder : PlaceKind::kFile));
+    } else if (!fs::exists(image.folder + bind.target, ignored)) {
+      return Error(Errc::kInvalidArgument, "the image " + image.folder + " has no " + bind.target +
                                                ", where something is to be mounted: build one "
                                                "with `make build-sandbox`, or make it there");
     }
