@@ -1,5 +1,6 @@
 #include "container/containers.h"
 
+#include <algorithm>
 #include <chrono>
 #include <utility>
 
@@ -15,6 +16,14 @@ constexpr auto kProofPatience = std::chrono::seconds(5);
 constexpr auto kDeletePatience = std::chrono::seconds(5);
 // The uids of a trial, far from every range that somebody uses: nothing of the host is theirs.
 constexpr HostIds kTrialIds = {1'999'900'000, 1'999'900'001};
+
+// Where a container begins: its own work folder, if its policy has one.
+std::string WorkFolderOf(const policy::BoxPolicy& policy) {
+  static constexpr char kWork[] = "/work";
+  const bool has = std::any_of(policy.tmpfs.begin(), policy.tmpfs.end(),
+                               [](const policy::TmpfsItem& item) { return item.path == kWork; });
+  return has ? kWork : "/";
+}
 
 // Where nothing of a layout is bound, and something is mounted all the same.
 Status MakeMountPoints(const std::string& root, const policy::BoxPolicy& policy) {
@@ -65,7 +74,7 @@ Result<ContainerKind> Containers::MakeKind(const sandbox::RootLayout& root,
                                            const std::vector<std::string>& granted) {
   ContainerKind kind;
   if (image_.folder.empty()) {
-    kind.root = TRY(MakeHostRoot(root, state_.path() + "/root-" + std::to_string(++kinds_)));
+    kind.root = TRY(MakeHostRoot(root.plan(), state_.path() + "/root-" + std::to_string(++kinds_)));
   } else {
     std::vector<std::string> targets = granted;
     targets.push_back(program);
@@ -74,7 +83,7 @@ Result<ContainerKind> Containers::MakeKind(const sandbox::RootLayout& root,
   }
   kind.policy = policy;
   kind.program = program;
-  kind.work_folder = "/work";
+  kind.work_folder = WorkFolderOf(policy);
   kind.host_name = "box";
   return kind;
 }
@@ -82,7 +91,7 @@ Result<ContainerKind> Containers::MakeKind(const sandbox::RootLayout& root,
 Result<PreparedContainer> Containers::Prepare(const ContainerKind& kind, const std::string& mode,
                                               std::optional<HostIds> ids) {
   PreparedContainer prepared;
-  prepared.id = "glovebox-" + state_.server() + "-" + std::to_string(next_++);
+  prepared.id = NextId();
   BundleSpec spec;
   spec.id = prepared.id;
   spec.server = state_.server();
@@ -93,13 +102,46 @@ Result<PreparedContainer> Containers::Prepare(const ContainerKind& kind, const s
   spec.host_name = kind.host_name;
   spec.own_kernel = runtime_.own_kernel();
   spec.ids = ids;
+  TRY(Write(spec, prepared));
+  prepared.run_arguments = runtime_.RunArguments(state_.runtime_folder(), prepared.folder,
+                                                 prepared.pid_file, prepared.id);
+  return prepared;
+}
+
+Result<PreparedContainer> Containers::PrepareForeign(const sandbox::RootPlan& plan,
+                                                     const ForeignProgram& program) {
+  const ContainerRoot root =
+      TRY(MakeHostRoot(plan, state_.path() + "/root-" + std::to_string(++kinds_)));
+  PreparedContainer prepared;
+  prepared.id = NextId();
+  BundleSpec spec;
+  spec.id = prepared.id;
+  spec.server = state_.server();
+  spec.root = &root;
+  spec.policy = &program.policy;
+  spec.arguments = program.arguments;
+  spec.work_folder = program.work_folder;
+  spec.host_name = "box";
+  spec.own_kernel = runtime_.own_kernel();
+  spec.ids = program.ids;
+  spec.inner_uid = program.uid;
+  spec.foreign = true;
+  TRY(Write(spec, prepared));
+  prepared.run_arguments =
+      runtime_.RunArguments(state_.runtime_folder(), prepared.folder, "", prepared.id);
+  return prepared;
+}
+
+std::string Containers::NextId() {
+  return "glovebox-" + state_.server() + "-" + std::to_string(next_++);
+}
+
+Status Containers::Write(const BundleSpec& spec, PreparedContainer& prepared) const {
   prepared.folder = TRY(
       state_.AddContainer(prepared.id, BundleConfiguration(spec), DeleteArguments(prepared.id)));
   prepared.pid_file = prepared.folder + "/pid";
   prepared.log_file = prepared.folder + "/log";
-  prepared.run_arguments = runtime_.RunArguments(state_.runtime_folder(), prepared.folder,
-                                                 prepared.pid_file, prepared.id);
-  return prepared;
+  return {};
 }
 
 std::vector<std::string> Containers::DeleteArguments(const std::string& id) const {

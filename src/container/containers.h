@@ -33,6 +33,15 @@ struct ContainerKind {
   std::string host_name;
 };
 
+// A program of others.
+struct ForeignProgram {
+  policy::BoxPolicy policy;  // tmpfs, the whole environment, resource limits
+  std::vector<std::string> arguments;
+  std::string work_folder;
+  std::optional<HostIds> ids;  // of a container that shares the host's kernel
+  std::uint32_t uid = 1000;    // in the container
+};
+
 // One container that can be started.
 struct PreparedContainer {
   std::string id;
@@ -65,6 +74,11 @@ class Containers {
   // Writes the bundle of a container whose first process is the kind's program with `mode`.
   Result<PreparedContainer> Prepare(const ContainerKind& kind, const std::string& mode,
                                     std::optional<HostIds> ids);
+  // Writes the bundle of a container whose first process is somebody else's program, in the root
+  // that `plan` describes. Its runtime stays in the foreground: its descriptors are the program's,
+  // its exit code too.
+  Result<PreparedContainer> PrepareForeign(const sandbox::RootPlan& plan,
+                                           const ForeignProgram& program);
   // The command that ends one and removes what the runtime keeps of it.
   std::vector<std::string> DeleteArguments(const std::string& id) const;
   // Once nothing of it lives: after that command, where the runtime needs it.
@@ -74,6 +88,8 @@ class Containers {
   Containers(ContainerOptions options, StateFolder state)
       : options_(std::move(options)), state_(std::move(state)) {}
   Status Prove(const Runtime& candidate, const ContainerKind& kind);
+  std::string NextId();
+  Status Write(const BundleSpec& spec, PreparedContainer& prepared) const;
 
   ContainerOptions options_;
   StateFolder state_;

@@ -21,8 +21,8 @@ namespace fs = std::filesystem;
 using sandbox::RootEntry;
 using sandbox::RootEntryKind;
 
-std::span<const RootEntry> Entries(const sandbox::RootLayout& layout) {
-  return {layout.plan().entries, layout.plan().entry_count};
+std::span<const RootEntry> Entries(const sandbox::RootPlan& plan) {
+  return {plan.entries, plan.entry_count};
 }
 
 Status MakeFolder(const std::string& path) {
@@ -48,8 +48,19 @@ bool IsBind(const RootEntry& entry) {
 }
 
 BindMount BindOf(const RootEntry& entry) {
-  return {std::string(entry.text, entry.text_length), std::string("/") + entry.target,
-          entry.kind == RootEntryKind::kWritableBind};
+  return {
+      std::string(entry.text, entry.text_length), std::string("/") + entry.target,
+      entry.kind == RootEntryKind::kWritableBind || entry.kind == RootEntryKind::kWritableGrant};
+}
+
+// Something that nobody but root may open, to cover what lies at a place.
+Result<std::string> MakeCover(const std::string& folder, RootEntryKind kind) {
+  const bool covers_folder = kind == RootEntryKind::kNoFolder;
+  std::string cover = folder + (covers_folder ? ".no-folder" : ".no-file");
+  if (::access(cover.c_str(), F_OK) == 0) return cover;
+  TRY(covers_folder ? MakeFolder(cover) : MakeFile(cover, {}));
+  if (::chmod(cover.c_str(), 0) != 0) return Error::FromErrno("making " + cover, errno);
+  return cover;
 }
 
 Status MakeEntry(const RootEntry& entry, ContainerRoot& root) {
@@ -66,26 +77,29 @@ Status MakeEntry(const RootEntry& entry, ContainerRoot& root) {
       return Error::FromErrno("making " + path, errno);
     case RootEntryKind::kBind:
     case RootEntryKind::kWritableBind:
-      root.binds.push_back(BindOf(entry));
-      return MakeMountPoint(path, text);
-    case RootEntryKind::kDevice:
-    case RootEntryKind::kHostProc: return {};
-    // A jail's own, which no layout of a container has.
     case RootEntryKind::kGrant:
     case RootEntryKind::kWritableGrant:
-    case RootEntryKind::kTmpfs:
+      root.binds.push_back(BindOf(entry));
+      return MakeMountPoint(path, text);
+    case RootEntryKind::kTmpfs: return MakeFolder(path);
     case RootEntryKind::kNoFolder:
-    case RootEntryKind::kNoFile: break;
+    case RootEntryKind::kNoFile: {
+      const std::string cover = TRY(MakeCover(root.folder, entry.kind));
+      root.binds.push_back({cover, std::string("/") + entry.target, false});
+      return MakeMountPoint(path, cover);
+    }
+    case RootEntryKind::kDevice:
+    case RootEntryKind::kHostProc: return {};
   }
   return Error(Errc::kInternal, path + ": such an entry is no part of a container's root");
 }
 
 }  // namespace
 
-Result<ContainerRoot> MakeHostRoot(const sandbox::RootLayout& layout, const std::string& folder) {
+Result<ContainerRoot> MakeHostRoot(const sandbox::RootPlan& plan, const std::string& folder) {
   TRY(MakeFolder(folder));
   ContainerRoot root{folder, {}};
-  for (const RootEntry& entry : Entries(layout)) TRY(MakeEntry(entry, root));
+  for (const RootEntry& entry : Entries(plan)) TRY(MakeEntry(entry, root));
   return root;
 }
 
@@ -100,7 +114,7 @@ Result<ContainerRoot> MakeImageRoot(const sandbox::RootLayout& layout, const Ima
                      "one with `make build-sandbox`");
   }
   ContainerRoot root{image.folder, {}};
-  for (const RootEntry& entry : Entries(layout)) {
+  for (const RootEntry& entry : Entries(layout.plan())) {
     if (!IsBind(entry)) continue;
     BindMount bind = BindOf(entry);
     if (std::find(targets.begin(), targets.end(), bind.target) == targets.end()) continue;

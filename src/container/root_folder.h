@@ -22,9 +22,10 @@ struct ContainerRoot {
   std::vector<BindMount> binds;
 };
 
-// Makes `folder` the root that `layout` describes: its files, links and mount points are made in
-// it, what it binds is listed. Devices and /proc are the runtime's to make.
-Result<ContainerRoot> MakeHostRoot(const sandbox::RootLayout& layout, const std::string& folder);
+// Makes `folder` the root that `plan` describes: its files, links and mount points are made in it,
+// what it binds is listed. Devices, /proc and tmpfs are the runtime's to make. What nobody may open
+// is covered by something beside `folder` that nobody may.
+Result<ContainerRoot> MakeHostRoot(const sandbox::RootPlan& plan, const std::string& folder);
 
 // The root that an image brings. Of `layout`, only what lies at `targets` is added: our program and
 // what an operator grants. A place for it is made in an image of our cache; any other folder is not
