@@ -33,8 +33,8 @@ LAYERS = {
     # Around it.
     "policy": {"base"},
     "event": {"base"},
-    "jail": {"base", "event", "policy", "executor", "transport", "mcp", "egress", "sandbox/compile",
-             "sandbox/parent", "sandbox/plan"},
+    "jail": {"base", "event", "policy", "executor", "container", "transport", "mcp", "egress",
+             "sandbox/compile", "sandbox/parent", "sandbox/plan"},
     "egress": {"base", "event", "policy", "python/wire", "sandbox/child", "sandbox/compile",
                "sandbox/parent", "sandbox/plan"},
     "container": {"base", "event", "policy", "python/wire", "sandbox/compile"},

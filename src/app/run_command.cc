@@ -1,6 +1,8 @@
 #include "app/run_command.h"
 
+#include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 #include <memory>
 #include <optional>
 #include <string>
@@ -12,6 +14,7 @@
 #include "app/zygote_path.h"
 #include "base/result.h"
 #include "base/text.h"
+#include "container/runtime.h"
 #include "jail/policy_files.h"
 #include "jail/run.h"
 #include "policy/jail_policy.h"
@@ -40,6 +43,7 @@ struct RunOptions {
   bool no_reasons = false;
   bool quiet = false;
   std::string cgroup_parent;
+  std::string container;  // its runtime; empty: none
   std::vector<std::string> command;
 };
 
@@ -101,6 +105,16 @@ Result<policy::JailPolicy> FlagPolicy(const RunOptions& options) {
   return policy;
 }
 
+// `auto` leaves the choice to whom the server leaves it, too.
+Result<std::string> ContainerRuntimeOf(const std::string& word) {
+  const char* setting = std::getenv("SANDBOX_CONTAINER_RUNTIME");  // NOLINT(concurrency-mt-unsafe)
+  if (word != "auto" || setting == nullptr || *setting == '\0') return word;
+  const std::vector<std::string>& names = container::RuntimeNames();
+  if (std::find(names.begin(), names.end(), setting) != names.end()) return std::string(setting);
+  return Error(Errc::kInvalidArgument, std::string("SANDBOX_CONTAINER_RUNTIME is '") + setting +
+                                           "': must be auto, runsc, crun or runc");
+}
+
 Result<jail::RunRequest> MakeRequest(const RunOptions& options) {
   jail::RunRequest request;
   if (!options.policy.empty()) {
@@ -110,6 +124,10 @@ Result<jail::RunRequest> MakeRequest(const RunOptions& options) {
   request.command = options.command;
   if (!request.policy.net.empty()) request.egress_program = TRY(FindEgressProgram());
   request.cgroup_parent = options.cgroup_parent;
+  if (!options.container.empty()) {
+    request.container_runtime = TRY(ContainerRuntimeOf(options.container));
+    request.launcher = TRY(FindZygoteProgram());
+  }
   request.quiet = options.quiet;
   return request;
 }
@@ -164,6 +182,11 @@ void AddRunCommand(CLI::App& root, int& exit_code) {
       ->add_option("--cgroup-parent", options->cgroup_parent,
                    "The cgroup in which the jail gets its own, such as /sys/fs/cgroup/glovebox")
       ->envname("SANDBOX_CGROUP_PARENT");
+  command
+      ->add_flag("--container{auto}", options->container,
+                 "In an OCI container, under gVisor where it is installed, instead of a box; "
+                 "--container=runsc, crun or runc names the runtime")
+      ->check(CLI::IsMember(container::RuntimeNames()));
   command->add_option("command", options->command, "The program and its arguments (after --)")
       ->required();
   command->footer(

@@ -412,9 +412,11 @@ std::vector<Setting> Containers() {
        .key = "containers.image",
        .target = &Settings::container_image,
        .default_text = "",
-       .form = "the absolute path of a folder",
-       .description = "A folder with an unpacked root file system for containers, as `make "
-                      "build-sandbox` makes one; without it they see the host's Python."},
+       .form = "the absolute path of a folder, or the name of an engine's image",
+       .description = "The image of containers: a folder with an unpacked root file system, as "
+                      "`make build-sandbox` makes one, or with an OCI image layout, or what "
+                      "podman or docker has under that name; without it they see the host's "
+                      "Python."},
       {.name = "warm-containers",
        .variables = {"SANDBOX_WARM_CONTAINERS"},
        .key = "containers.warm",

@@ -1,8 +1,12 @@
 #include "container/bundle.h"
 
+#include <sched.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <cstddef>
 #include <iterator>
 #include <string_view>
 #include <utility>
@@ -83,6 +87,11 @@ json::object Mount(const char* target, const char* type, json::array options) {
       {"destination", target}, {"type", type}, {"source", type}, {"options", std::move(options)}};
 }
 
+std::ptrdiff_t DepthOf(const json::value& mount) {
+  const json::string& target = mount.at("destination").as_string();
+  return std::count(target.begin(), target.end(), '/');
+}
+
 json::array Mounts(const BundleSpec& spec) {
   json::array mounts;
   mounts.push_back(Mount("/proc", "proc", {"nosuid", "noexec", "nodev"}));
@@ -90,6 +99,10 @@ json::array Mounts(const BundleSpec& spec) {
   for (const BindMount& bind : spec.root->binds) {
     json::array options = {"bind", "nosuid", "nodev", bind.writable ? "rw" : "ro"};
     if (bind.writable) options.emplace_back("noexec");
+    // crun forgets the plain flags of what stays writable; those of a whole tree it sets.
+    if (bind.writable && !spec.own_kernel) {
+      for (const char* flag : {"rnosuid", "rnodev", "rnoexec"}) options.emplace_back(flag);
+    }
     mounts.push_back({{"destination", bind.target},
                       {"type", "bind"},
                       {"source", bind.source},
@@ -97,13 +110,19 @@ json::array Mounts(const BundleSpec& spec) {
   }
   const std::string owner = std::to_string(spec.inner_uid);
   for (const policy::TmpfsItem& item : spec.policy->tmpfs) {
-    json::array options = {"nosuid", "nodev", "noexec", "mode=700"};
+    json::array options = {"nosuid", "nodev", "mode=700"};
+    if (!spec.foreign) options.emplace_back("noexec");
     options.emplace_back("uid=" + owner);
     options.emplace_back("gid=" + owner);
     options.emplace_back("size=" + std::to_string(item.size_bytes));
     if (!spec.own_kernel) options.emplace_back("nr_inodes=" + std::to_string(item.inodes));
     mounts.push_back(Mount(item.path.c_str(), "tmpfs", std::move(options)));
   }
+  // Nothing is hidden by what is mounted above it later.
+  std::stable_sort(mounts.begin(), mounts.end(),
+                   [](const json::value& one, const json::value& other) {
+                     return DepthOf(one) < DepthOf(other);
+                   });
   return mounts;
 }
 
@@ -112,16 +131,44 @@ bool NeededToStart(const std::string& call) {
          std::end(kNeededToStart);
 }
 
+json::object DenyIf(const char* call, const char* comparison, std::uint64_t value,
+                    std::uint64_t second) {
+  return {
+      {"names", {call}},
+      {"action", "SCMP_ACT_ERRNO"},
+      {"errnoRet", EPERM},
+      {"args",
+       {json::object{{"index", 0}, {"value", value}, {"valueTwo", second}, {"op", comparison}}}}};
+}
+
+// What a foreign program's list says of arguments: no new namespaces, and no families of sockets
+// but local ones, IP and netlink.
+void AddConditions(json::array& rules) {
+  for (const int flag : {CLONE_NEWUSER, CLONE_NEWNS, CLONE_NEWPID, CLONE_NEWNET, CLONE_NEWIPC,
+                         CLONE_NEWUTS, CLONE_NEWCGROUP}) {
+    const auto mask = static_cast<std::uint64_t>(flag);
+    rules.push_back(DenyIf("clone", "SCMP_CMP_MASKED_EQ", mask, mask));
+  }
+  for (std::uint64_t family = 0; family < AF_NETLINK; ++family) {
+    if (family == AF_UNIX || family == AF_INET || family == AF_INET6) continue;
+    rules.push_back(DenyIf("socket", "SCMP_CMP_EQ", family, 0));
+  }
+  rules.push_back(DenyIf("socket", "SCMP_CMP_GT", AF_NETLINK, 0));
+}
+
 // The first wall of calls around the whole container, its first process included: what the policy
 // denies without conditions. The one that Python puts on itself, inside, is the whole policy.
-json::object Filter() {
-  static const Result<SyscallPolicy> policy = ParseSyscallPolicy(embedded::kPythonSyscalls);
-  CHECK(policy.ok());  // the build compiled the same text
+// Around a foreign program it is the only one.
+json::object Filter(bool foreign) {
+  static const Result<SyscallPolicy> python = ParseSyscallPolicy(embedded::kPythonSyscalls);
+  static const Result<SyscallPolicy> server = ParseSyscallPolicy(embedded::kServerSyscalls);
+  CHECK(python.ok() && server.ok());  // the build compiled the same texts
   json::array rules;
-  for (const DenyRule& rule : policy->deny) {
+  if (foreign) AddConditions(rules);
+  for (const DenyRule& rule : (foreign ? server : python)->deny) {
     json::array names;
     for (const std::string& call : rule.calls) {
-      if (!NeededToStart(call)) names.emplace_back(call);
+      if (foreign || !NeededToStart(call)) names.emplace_back(call);
     }
     if (names.empty()) continue;
     rules.push_back(
@@ -148,7 +195,7 @@ json::object Linux(const BundleSpec& spec) {
                              "/proc/sysrq-trigger"};
   if (!spec.own_kernel) {
     namespaces.emplace_back(json::object{{"type", "cgroup"}});
-    object["seccomp"] = Filter();
+    object["seccomp"] = Filter(spec.foreign);
     if (spec.ids) {
       namespaces.emplace_back(json::object{{"type", "user"}});
       object["uidMappings"] = Mapping(*spec.ids, spec.inner_uid);

@@ -30,6 +30,8 @@ struct BundleSpec {
   bool own_kernel = false;     // gVisor: there is no filter and no user namespace to ask for
   std::optional<HostIds> ids;  // nothing: no user namespace
   std::uint32_t inner_uid = 1000;
+  // Somebody else's program: it puts no filter on itself, and may run what it fetched into a tmpfs.
+  bool foreign = false;
 };
 
 // The text of config.json (OCI runtime specification 1.0.2): a read-only root, no network, a user

@@ -100,6 +100,31 @@ TEST_F(BundleTest, AKernelOfItsOwnIsAskedForNeither) {
   EXPECT_FALSE(Configuration().at("linux").as_object().contains("seccomp"));
 }
 
+TEST_F(BundleTest, WhatLiesDeeperIsMountedLater) {
+  policy_.tmpfs.push_back({.path = "/work", .size_bytes = 1 << 20, .inodes = 16});
+  const std::string mounts = json::serialize(Configuration().at("mounts"));
+  EXPECT_LT(mounts.find("\"/work\""), mounts.find("\"/work/data\""));
+}
+
+TEST_F(BundleTest, FlagsOfWhatIsWritableAreThoseThatCrunKeeps) {
+  EXPECT_NE(OptionsAt("/work/data").find("rnoexec "), std::string::npos);
+  spec_.own_kernel = true;
+  EXPECT_EQ(OptionsAt("/work/data").find("rnoexec "), std::string::npos);
+}
+
+TEST_F(BundleTest, AForeignProgramHasItsOwnListAndMayRunWhatItFetched) {
+  spec_.foreign = true;
+  EXPECT_EQ(OptionsAt("/tmp").find("noexec "), std::string::npos);
+  EXPECT_NE(OptionsAt("/work/data").find("noexec "), std::string::npos);
+  const json::value configuration = Configuration();
+  const std::string filter = json::serialize(configuration.at("linux").at("seccomp"));
+  for (const char* call : {"\"clone3\"", "\"unshare\"", "\"seccomp\"", "\"io_uring_setup\"",
+                           "\"clone\"", "\"socket\"", "SCMP_CMP_MASKED_EQ"}) {
+    EXPECT_NE(filter.find(call), std::string::npos) << call;
+  }
+  EXPECT_EQ(filter.find("\"execve\""), std::string::npos);
+}
+
 TEST_F(BundleTest, NamesItsMaker) {
   const json::value configuration = Configuration();
   EXPECT_EQ(configuration.at("annotations").at("io.glovebox.container"), json::value("c1"));

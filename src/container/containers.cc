@@ -1,11 +1,11 @@
 #include "container/containers.h"
 
+#include <algorithm>
 #include <chrono>
-#include <filesystem>
-#include <system_error>
 #include <utility>
 
 #include "base/text.h"
+#include "container/layer_tree.h"
 #include "container/program.h"
 #include "sandbox/compile/python_box.h"
 
@@ -17,14 +17,23 @@ constexpr auto kDeletePatience = std::chrono::seconds(5);
 // The uids of a trial, far from every range that somebody uses: nothing of the host is theirs.
 constexpr HostIds kTrialIds = {1'999'900'000, 1'999'900'001};
 
-Status CheckImage(const std::string& image) {
-  std::error_code ignored;
-  if (image.empty()) return {};
-  if (image.starts_with('/') && std::filesystem::is_directory(image, ignored)) return {};
-  return Error(Errc::kInvalidArgument,
-               "SANDBOX_CONTAINER_IMAGE names '" + image +
-                   "': must be the absolute path of a folder with an unpacked root file system; "
-                   "`make build-sandbox` makes one, also of an image that podman or docker has");
+// Where a container begins: its own work folder, if its policy has one.
+std::string WorkFolderOf(const policy::BoxPolicy& policy) {
+  static constexpr char kWork[] = "/work";
+  const bool has = std::any_of(policy.tmpfs.begin(), policy.tmpfs.end(),
+                               [](const policy::TmpfsItem& item) { return item.path == kWork; });
+  return has ? kWork : "/";
+}
+
+// Where nothing of a layout is bound, and something is mounted all the same.
+Status MakeMountPoints(const std::string& root, const policy::BoxPolicy& policy) {
+  for (const char* path : {"/proc", "/dev", "/sys"}) {
+    TRY(MakePlace(root, path, PlaceKind::kFolder));
+  }
+  for (const policy::TmpfsItem& item : policy.tmpfs) {
+    TRY(MakePlace(root, item.path, PlaceKind::kFolder));
+  }
+  return {};
 }
 
 }  // namespace
@@ -32,8 +41,9 @@ Status CheckImage(const std::string& image) {
 Result<Containers> Containers::Open(const ContainerOptions& options,
                                     const sandbox::RootLayout& root,
                                     const policy::BoxPolicy& policy, const std::string& program) {
-  TRY(CheckImage(options.image));
+  Image image = TRY(OpenImage(options.image, options.image_cache));
   Containers containers(options, TRY(StateFolder::Open(options.state_parent)));
+  containers.image_ = std::move(image);
   const ContainerKind kind = TRY(containers.MakeKind(root, policy, program, {}));
   containers.runtime_ =
       TRY(FindRuntime(options.runtime, options.launcher,
@@ -63,16 +73,17 @@ Result<ContainerKind> Containers::MakeKind(const sandbox::RootLayout& root,
                                            const std::string& program,
                                            const std::vector<std::string>& granted) {
   ContainerKind kind;
-  if (options_.image.empty()) {
-    kind.root = TRY(MakeHostRoot(root, state_.path() + "/root-" + std::to_string(++kinds_)));
+  if (image_.folder.empty()) {
+    kind.root = TRY(MakeHostRoot(root.plan(), state_.path() + "/root-" + std::to_string(++kinds_)));
   } else {
     std::vector<std::string> targets = granted;
     targets.push_back(program);
-    kind.root = TRY(MakeImageRoot(root, options_.image, targets, sandbox::PythonStdlib()));
+    if (image_.ours) TRY(MakeMountPoints(image_.folder, policy));
+    kind.root = TRY(MakeImageRoot(root, image_, targets, sandbox::PythonStdlib()));
   }
   kind.policy = policy;
   kind.program = program;
-  kind.work_folder = "/work";
+  kind.work_folder = WorkFolderOf(policy);
   kind.host_name = "box";
   return kind;
 }
@@ -80,7 +91,7 @@ Result<ContainerKind> Containers::MakeKind(const sandbox::RootLayout& root,
 Result<PreparedContainer> Containers::Prepare(const ContainerKind& kind, const std::string& mode,
                                               std::optional<HostIds> ids) {
   PreparedContainer prepared;
-  prepared.id = "glovebox-" + state_.server() + "-" + std::to_string(next_++);
+  prepared.id = NextId();
   BundleSpec spec;
   spec.id = prepared.id;
   spec.server = state_.server();
@@ -91,13 +102,46 @@ Result<PreparedContainer> Containers::Prepare(const ContainerKind& kind, const s
   spec.host_name = kind.host_name;
   spec.own_kernel = runtime_.own_kernel();
   spec.ids = ids;
+  TRY(Write(spec, prepared));
+  prepared.run_arguments = runtime_.RunArguments(state_.runtime_folder(), prepared.folder,
+                                                 prepared.pid_file, prepared.id);
+  return prepared;
+}
+
+Result<PreparedContainer> Containers::PrepareForeign(const sandbox::RootPlan& plan,
+                                                     const ForeignProgram& program) {
+  const ContainerRoot root =
+      TRY(MakeHostRoot(plan, state_.path() + "/root-" + std::to_string(++kinds_)));
+  PreparedContainer prepared;
+  prepared.id = NextId();
+  BundleSpec spec;
+  spec.id = prepared.id;
+  spec.server = state_.server();
+  spec.root = &root;
+  spec.policy = &program.policy;
+  spec.arguments = program.arguments;
+  spec.work_folder = program.work_folder;
+  spec.host_name = "box";
+  spec.own_kernel = runtime_.own_kernel();
+  spec.ids = program.ids;
+  spec.inner_uid = program.uid;
+  spec.foreign = true;
+  TRY(Write(spec, prepared));
+  prepared.run_arguments =
+      runtime_.RunArguments(state_.runtime_folder(), prepared.folder, "", prepared.id);
+  return prepared;
+}
+
+std::string Containers::NextId() {
+  return "glovebox-" + state_.server() + "-" + std::to_string(next_++);
+}
+
+Status Containers::Write(const BundleSpec& spec, PreparedContainer& prepared) const {
   prepared.folder = TRY(
       state_.AddContainer(prepared.id, BundleConfiguration(spec), DeleteArguments(prepared.id)));
   prepared.pid_file = prepared.folder + "/pid";
   prepared.log_file = prepared.folder + "/log";
-  prepared.run_arguments = runtime_.RunArguments(state_.runtime_folder(), prepared.folder,
-                                                 prepared.pid_file, prepared.id);
-  return prepared;
+  return {};
 }
 
 std::vector<std::string> Containers::DeleteArguments(const std::string& id) const {

@@ -7,6 +7,7 @@
 
 #include "base/result.h"
 #include "container/bundle.h"
+#include "container/image.h"
 #include "container/root_folder.h"
 #include "container/runtime.h"
 #include "container/state_folder.h"
@@ -17,9 +18,10 @@ namespace glovebox::container {
 
 struct ContainerOptions {
   std::string runtime = "auto";  // or a name of RuntimeNames()
-  std::string image;             // a folder with an unpacked root; empty: made of the host's files
+  std::string image;             // what OpenImage takes; empty: made of the host's files
   std::string launcher;          // absolute path of glovebox-python
   std::string state_parent = kStateParent;
+  std::string image_cache = kImageCache;
 };
 
 // What containers of one kind have in common.
@@ -29,6 +31,15 @@ struct ContainerKind {
   std::string program;  // the first process, as named in the root
   std::string work_folder;
   std::string host_name;
+};
+
+// A program of others.
+struct ForeignProgram {
+  policy::BoxPolicy policy;  // tmpfs, the whole environment, resource limits
+  std::vector<std::string> arguments;
+  std::string work_folder;
+  std::optional<HostIds> ids;  // of a container that shares the host's kernel
+  std::uint32_t uid = 1000;    // in the container
 };
 
 // One container that can be started.
@@ -45,13 +56,15 @@ struct PreparedContainer {
 class Containers {
  public:
   // Sweeps what dead servers left, then finds a runtime: each candidate has to run a program of
-  // ours in a container of `proof_kind`'s shape, within 5 seconds. Blocks for that long. An error
-  // says what is missing and the fix.
+  // ours in a container of `proof_kind`'s shape, within 5 seconds. Blocks for that long, and for as
+  // long as it takes to unpack an image that was not yet. An error says what is missing and the
+  // fix.
   static Result<Containers> Open(const ContainerOptions& options, const sandbox::RootLayout& root,
                                  const policy::BoxPolicy& policy, const std::string& program);
 
   const Runtime& runtime() const { return runtime_; }
-  const std::string& image() const { return options_.image; }
+  // The folder of the image that containers are made of; empty where there is none.
+  const std::string& image_folder() const { return image_.folder; }
 
   // The root of a kind: `granted` are the paths in it that an operator added.
   Result<ContainerKind> MakeKind(const sandbox::RootLayout& root, const policy::BoxPolicy& policy,
@@ -61,6 +74,11 @@ class Containers {
   // Writes the bundle of a container whose first process is the kind's program with `mode`.
   Result<PreparedContainer> Prepare(const ContainerKind& kind, const std::string& mode,
                                     std::optional<HostIds> ids);
+  // Writes the bundle of a container whose first process is somebody else's program, in the root
+  // that `plan` describes. Its runtime stays in the foreground: its descriptors are the program's,
+  // its exit code too.
+  Result<PreparedContainer> PrepareForeign(const sandbox::RootPlan& plan,
+                                           const ForeignProgram& program);
   // The command that ends one and removes what the runtime keeps of it.
   std::vector<std::string> DeleteArguments(const std::string& id) const;
   // Once nothing of it lives: after that command, where the runtime needs it.
@@ -70,9 +88,12 @@ class Containers {
   Containers(ContainerOptions options, StateFolder state)
       : options_(std::move(options)), state_(std::move(state)) {}
   Status Prove(const Runtime& candidate, const ContainerKind& kind);
+  std::string NextId();
+  Status Write(const BundleSpec& spec, PreparedContainer& prepared) const;
 
   ContainerOptions options_;
   StateFolder state_;
+  Image image_;
   Runtime runtime_;
   std::uint64_t next_ = 1;
   std::uint64_t kinds_ = 0;

@@ -12,6 +12,7 @@
 #include <system_error>
 
 #include "base/unique_fd.h"
+#include "container/layer_tree.h"
 
 namespace glovebox::container {
 namespace {
@@ -20,8 +21,8 @@ namespace fs = std::filesystem;
 using sandbox::RootEntry;
 using sandbox::RootEntryKind;
 
-std::span<const RootEntry> Entries(const sandbox::RootLayout& layout) {
-  return {layout.plan().entries, layout.plan().entry_count};
+std::span<const RootEntry> Entries(const sandbox::RootPlan& plan) {
+  return {plan.entries, plan.entry_count};
 }
 
 Status MakeFolder(const std::string& path) {
@@ -47,8 +48,19 @@ bool IsBind(const RootEntry& entry) {
 }
 
 BindMount BindOf(const RootEntry& entry) {
-  return {std::string(entry.text, entry.text_length), std::string("/") + entry.target,
-          entry.kind == RootEntryKind::kWritableBind};
+  return {
+      std::string(entry.text, entry.text_length), std::string("/") + entry.target,
+      entry.kind == RootEntryKind::kWritableBind || entry.kind == RootEntryKind::kWritableGrant};
+}
+
+// Something that nobody but root may open, to cover what lies at a place.
+Result<std::string> MakeCover(const std::string& folder, RootEntryKind kind) {
+  const bool covers_folder = kind == RootEntryKind::kNoFolder;
+  std::string cover = folder + (covers_folder ? ".no-folder" : ".no-file");
+  if (::access(cover.c_str(), F_OK) == 0) return cover;
+  TRY(covers_folder ? MakeFolder(cover) : MakeFile(cover, {}));
+  if (::chmod(cover.c_str(), 0) != 0) return Error::FromErrno("making " + cover, errno);
+  return cover;
 }
 
 Status MakeEntry(const RootEntry& entry, ContainerRoot& root) {
@@ -65,46 +77,52 @@ Status MakeEntry(const RootEntry& entry, ContainerRoot& root) {
       return Error::FromErrno("making " + path, errno);
     case RootEntryKind::kBind:
     case RootEntryKind::kWritableBind:
-      root.binds.push_back(BindOf(entry));
-      return MakeMountPoint(path, text);
-    case RootEntryKind::kDevice:
-    case RootEntryKind::kHostProc: return {};
-    // A jail's own, which no layout of a container has.
     case RootEntryKind::kGrant:
     case RootEntryKind::kWritableGrant:
-    case RootEntryKind::kTmpfs:
+      root.binds.push_back(BindOf(entry));
+      return MakeMountPoint(path, text);
+    case RootEntryKind::kTmpfs: return MakeFolder(path);
     case RootEntryKind::kNoFolder:
-    case RootEntryKind::kNoFile: break;
+    case RootEntryKind::kNoFile: {
+      const std::string cover = TRY(MakeCover(root.folder, entry.kind));
+      root.binds.push_back({cover, std::string("/") + entry.target, false});
+      return MakeMountPoint(path, cover);
+    }
+    case RootEntryKind::kDevice:
+    case RootEntryKind::kHostProc: return {};
   }
   return Error(Errc::kInternal, path + ": such an entry is no part of a container's root");
 }
 
 }  // namespace
 
-Result<ContainerRoot> MakeHostRoot(const sandbox::RootLayout& layout, const std::string& folder) {
+Result<ContainerRoot> MakeHostRoot(const sandbox::RootPlan& plan, const std::string& folder) {
   TRY(MakeFolder(folder));
   ContainerRoot root{folder, {}};
-  for (const RootEntry& entry : Entries(layout)) TRY(MakeEntry(entry, root));
+  for (const RootEntry& entry : Entries(plan)) TRY(MakeEntry(entry, root));
   return root;
 }
 
-Result<ContainerRoot> MakeImageRoot(const sandbox::RootLayout& layout, const std::string& image,
+Result<ContainerRoot> MakeImageRoot(const sandbox::RootLayout& layout, const Image& image,
                                     const std::vector<std::string>& targets,
                                     const std::string& stdlib) {
   std::error_code ignored;
-  if (!fs::is_directory(image + stdlib, ignored)) {
+  if (!fs::is_directory(image.folder + stdlib, ignored)) {
     return Error(Errc::kInvalidArgument,
-                 "the image " + image + " has no " + stdlib +
+                 "the image " + image.folder + " has no " + stdlib +
                      ", the standard library of the Python that Glovebox was built with: build "
                      "one with `make build-sandbox`");
   }
-  ContainerRoot root{image, {}};
-  for (const RootEntry& entry : Entries(layout)) {
+  ContainerRoot root{image.folder, {}};
+  for (const RootEntry& entry : Entries(layout.plan())) {
     if (!IsBind(entry)) continue;
     BindMount bind = BindOf(entry);
     if (std::find(targets.begin(), targets.end(), bind.target) == targets.end()) continue;
-    if (!fs::exists(image + bind.target, ignored)) {
-      return Error(Errc::kInvalidArgument, "the image " + image + " has no " + bind.target +
+    if (image.ours) {
+      const bool folder = fs::is_directory(bind.source, ignored);
+      TRY(MakePlace(image.folder, bind.target, folder ? PlaceKind::kFolder : PlaceKind::kFile));
+    } else if (!fs::exists(image.folder + bind.target, ignored)) {
+      return Error(Errc::kInvalidArgument, "the image " + image.folder + " has no " + bind.target +
                                                ", where something is to be mounted: build one "
                                                "with `make build-sandbox`, or make it there");
     }

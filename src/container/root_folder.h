@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "container/image.h"
 #include "sandbox/compile/root_layout.h"
 
 namespace glovebox::container {
@@ -21,15 +22,16 @@ struct ContainerRoot {
   std::vector<BindMount> binds;
 };
 
-// Makes `folder` the root that `layout` describes: its files, links and mount points are made in
-// it, what it binds is listed. Devices and /proc are the runtime's to make.
-Result<ContainerRoot> MakeHostRoot(const sandbox::RootLayout& layout, const std::string& folder);
+// Makes `folder` the root that `plan` describes: its files, links and mount points are made in it,
+// what it binds is listed. Devices, /proc and tmpfs are the runtime's to make. What nobody may open
+// is covered by something beside `folder` that nobody may.
+Result<ContainerRoot> MakeHostRoot(const sandbox::RootPlan& plan, const std::string& folder);
 
-// The root that an image brings, a folder with an unpacked root file system of which nothing is
-// changed. Of `layout`, only what lies at `targets` is added: our program and what an operator
-// grants. An image without a folder it needs, or with a Python that is not `python_version`, is
-// kInvalidArgument, with the fix.
-Result<ContainerRoot> MakeImageRoot(const sandbox::RootLayout& layout, const std::string& image,
+// The root that an image brings. Of `layout`, only what lies at `targets` is added: our program and
+// what an operator grants. A place for it is made in an image of our cache; any other folder is not
+// changed. An image without a place that it needs, or without `stdlib`, the standard library of our
+// Python, is kInvalidArgument, with the fix.
+Result<ContainerRoot> MakeImageRoot(const sandbox::RootLayout& layout, const Image& image,
                                     const std::vector<std::string>& targets,
                                     const std::string& stdlib);
 

@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <filesystem>
@@ -22,6 +23,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr std::string_view kContainer = "c-";
 constexpr auto kDeletePatience = std::chrono::seconds(10);
 
 Status MakeFolders(const std::string& path) {
@@ -53,6 +55,39 @@ void RemoveTree(const std::string& folder) {
   if (HoldsMounts(folder)) return;
   std::error_code ignored;
   fs::remove_all(folder, ignored);
+}
+
+constexpr std::string_view kDevices = "devices";
+
+bool Names(std::string_view list, std::string_view word) {
+  const std::vector<std::string_view> words = Split(list, ',');
+  return std::find(words.begin(), words.end(), word) != words.end();
+}
+
+// Our own path in the hierarchy of devices: below it runc makes groups, unless we are at the top.
+std::string OwnDeviceGroup() {
+  const std::string groups = ReadFile("/proc/self/cgroup").value_or("");
+  for (const std::string_view line : Split(groups, '\n')) {
+    const std::vector<std::string_view> parts = Split(line, ':');
+    if (parts.size() == 3 && Names(parts[1], kDevices)) return std::string(parts[2]);
+  }
+  return {};
+}
+
+// runc makes a group for devices, called as the container, before it notes anything: killed between
+// the two it leaves one that its `delete` does not know. One that holds somebody stays.
+void RemoveDeviceGroup(const std::string& id) {
+  const std::string mounts = ReadFile("/proc/self/mountinfo").value_or("");
+  for (const std::string_view line : Split(mounts, '\n')) {
+    const std::size_t dash = line.find(" - cgroup ");
+    if (dash == std::string_view::npos) continue;
+    const std::vector<std::string_view> front = Split(line.substr(0, dash), ' ');
+    const std::vector<std::string_view> back = Split(line.substr(dash + 3), ' ');
+    if (front.size() < 5 || back.size() < 3 || !Names(back[2], kDevices)) continue;
+    for (const std::string& group : {std::string(), OwnDeviceGroup()}) {
+      ::rmdir((std::string(front[4]) + group + "/" + id).c_str());
+    }
+  }
 }
 
 std::string NewServerName() {
@@ -95,6 +130,8 @@ void SweepStateFolder(const std::string& folder) {
     }
     // What cannot be ended by its runtime is ended with its cgroup.
     if (!arguments.empty()) static_cast<void>(RunProgram(arguments, kDeletePatience));
+    const std::string name = entry.path().filename().string();
+    if (name.starts_with(kContainer)) RemoveDeviceGroup(name.substr(kContainer.size()));
   }
   RemoveTree(folder);
 }
@@ -127,7 +164,7 @@ StateFolder::~StateFolder() {
 Result<std::string> StateFolder::AddContainer(
     const std::string& id, const std::string& configuration,
     const std::vector<std::string>& delete_arguments) const {
-  std::string folder = path_ + "/c-" + id;
+  std::string folder = path_ + "/" + std::string(kContainer) + id;
   TRY(MakeFolders(folder));
   std::string note;
   for (const std::string& argument : delete_arguments) note += argument + "\n";
@@ -137,7 +174,8 @@ Result<std::string> StateFolder::AddContainer(
 }
 
 void StateFolder::RemoveContainer(const std::string& id) const {
-  RemoveTree(path_ + "/c-" + id);
+  RemoveTree(path_ + "/" + std::string(kContainer) + id);
+  RemoveDeviceGroup(id);
   std::error_code ignored;
   std::vector<std::string> notes;
   for (const fs::directory_entry& entry : fs::directory_iterator(runtime_folder(), ignored)) {

@@ -69,6 +69,24 @@ TEST_F(StateFolderTest, WhatADeadServerNotedIsRunAndItsFolderRemoved) {
   EXPECT_FALSE(fs::exists(dead));
 }
 
+TEST_F(StateFolderTest, AGroupThatARuntimeDidNotNoteIsRemoved) {
+  const std::string id = "glovebox-state-folder-test-" + std::to_string(::getpid());
+  const std::string group = "/sys/fs/cgroup/devices/" + id;
+  if (::mkdir(group.c_str(), 0755) != 0) {
+    GTEST_SKIP() << "no group for devices can be made here, by a runtime neither";
+  }
+  const std::string dead = parent_ + "/1-1";
+  fs::create_directories(dead + "/c-" + id);
+  ASSERT_TRUE(StateFolder::Open(parent_).ok());
+  EXPECT_FALSE(fs::exists(group)) << "of a dead server";
+  ASSERT_EQ(::mkdir(group.c_str(), 0755), 0);
+  auto folder = StateFolder::Open(parent_);
+  ASSERT_TRUE(folder.ok());
+  folder->RemoveContainer(id);
+  EXPECT_FALSE(fs::exists(group)) << "of a living one";
+  ::rmdir(group.c_str());
+}
+
 TEST_F(StateFolderTest, AContainerIsNotedBeforeItCanBeStarted) {
   auto folder = StateFolder::Open(parent_);
   ASSERT_TRUE(folder.ok());

@@ -157,7 +157,7 @@ ContainerPool::ContainerPool(Means means, BoxKind kind, python::BoxFactory facto
       missing_(MissingIn(means.containers.runtime())) {
   setup_.walls = InnerWalls(setup_.walls, means.containers.runtime());
   setup_.rehearse = true;
-  const std::string& image = means.containers.image();
+  const std::string& image = means.containers.image_folder();
   if (image.empty()) return;
   const auto lacks = [&image](const std::string& path) {
     return ::access((image + path).c_str(), F_OK) != 0;

@@ -46,6 +46,9 @@ struct RunningBox {
   UniqueFd status;                  // takes a JailEnd
   std::vector<UniqueFd> listeners;  // on the ports of the order
   bool observed = false;            // refusals can be named
+  // In a container: what holds it. `init` and `program` are its runtime, which passes signals on
+  // and whose end, told by `status`, a pidfd too, is the program's.
+  std::string runtime = {};
 };
 
 // `layout` may go afterwards. The box dies with the calling thread.

@@ -14,6 +14,7 @@
 #include "egress/egress.h"
 #include "embedded/jail_policies.h"
 #include "jail/box.h"
+#include "jail/container_box.h"
 #include "jail/layout.h"
 #include "jail/places.h"
 #include "jail/program.h"
@@ -135,10 +136,19 @@ Result<std::unique_ptr<egress::Proxy>> StartProxy(const RunRequest& request, con
   return egress::Proxy::Start(std::move(options));
 }
 
+Status CheckHostForContainer(const HostShare& host) {
+  if (::geteuid() == 0 && host.has_cgroups()) return {};
+  return Error(
+      Errc::kUnsupported,
+      "--container needs root and a cgroup that holds the container's limits: run as root, "
+      "or leave it away");
+}
+
 }  // namespace
 
 Result<int> RunJail(const RunRequest& request) {
   const policy::JailPolicy& policy = request.policy;
+  if (request.container_runtime) TRY(CheckForContainer(policy));
   const UniqueFd signals = TRY(TakeSignals());
   const Starter starter = ReadStarter();
   const std::string executable =
@@ -165,7 +175,9 @@ Result<int> RunJail(const RunRequest& request) {
   LayoutOptions layout_options;
   layout_options.tmpfs_owner = std::to_string(host.BoxUid(place));
   layout_options.connect_ports = way_out.network.ports;
-  if (host.mode().identity == sandbox::IdentitySource::kMappedRange) {
+  if (request.container_runtime) {
+    TRY(CheckHostForContainer(host));
+  } else if (host.mode().identity == sandbox::IdentitySource::kMappedRange) {
     layout_options.box_host_uid = host.uids()->base() + host.BoxUid(place);
   }
   const std::unique_ptr<Layout> layout = TRY(Layout::Build(places, box_policy, layout_options));
@@ -186,7 +198,13 @@ Result<int> RunJail(const RunRequest& request) {
       policy.cpus.value_or(static_cast<double>(::sysconf(_SC_NPROCESSORS_ONLN)));
   order.limits.io_bytes_per_second_max = policy.io_bytes_per_second.value_or(0);
   order.open_files_max = policy.files.value_or(profile.files);
-  RunningBox box = TRY(StartBox(order, *layout, box_policy, host, place, *watcher, judge));
+  std::unique_ptr<ContainerBox> container;
+  if (request.container_runtime) {
+    container = TRY(ContainerBox::Open(*request.container_runtime, request.launcher, box_policy));
+  }
+  RunningBox box = container
+                       ? TRY(container->Start(order, places, *layout, box_policy, host, place))
+                       : TRY(StartBox(order, *layout, box_policy, host, place, *watcher, judge));
 
   const std::unique_ptr<egress::Proxy> proxy =
       TRY(StartProxy(request, way_out, host, std::move(box.listeners)));

@@ -4,6 +4,7 @@
 
 #include <sys/types.h>
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,8 +18,11 @@ struct RunRequest {
   std::vector<std::string> command;
   std::string cgroup_parent;   // empty: where the host lets us
   std::string egress_program;  // glovebox-egress, where hosts are granted
-  bool quiet = false;          // refusals are not said on standard error
-  pid_t client = 0;            // whose death ends the program; 0: nobody's
+  // In an OCI container of this runtime (container::RuntimeNames) instead of a box of ours.
+  std::optional<std::string> container_runtime;
+  std::string launcher;  // glovebox-python, for a container
+  bool quiet = false;    // refusals are not said on standard error
+  pid_t client = 0;      // whose death ends the program; 0: nobody's
 };
 
 inline constexpr int kExitTimedOut = 124;

@@ -89,7 +89,10 @@ Status Session::Prepare() {
 
 Result<int> Session::Run(int signal_fd) {
   TRY(Prepare());
-  if (!box_.observed) {
+  if (!box_.runtime.empty()) {
+    if (!options_.quiet)
+      Say("in a container of " + box_.runtime + ": what is refused has no names");
+  } else if (!box_.observed) {
     Say("somebody else supervises this process: what is refused here cannot be named");
   }
   while (!finished()) Turn(signal_fd);
@@ -218,9 +221,19 @@ void Session::TakeError() {
   }
 }
 
+ssize_t Session::ReadEnd(sandbox::JailEnd& end) const {
+  if (box_.runtime.empty()) return ::read(box_.status.get(), &end, sizeof(end));
+  siginfo_t info = {};
+  if (::waitid(P_PIDFD, static_cast<id_t>(box_.status.get()), &info, WEXITED | WNOWAIT) != 0) {
+    return -1;
+  }
+  end.wait_status = info.si_code == CLD_EXITED ? W_EXITCODE(info.si_status, 0) : info.si_status;
+  return sizeof(end);
+}
+
 void Session::TakeEnd() {
   sandbox::JailEnd end = {};
-  const ssize_t got = ::read(box_.status.get(), &end, sizeof(end));
+  const ssize_t got = ReadEnd(end);
   if (got < 0 && errno == EINTR) return;
   // Without a word: its init was killed, by us or by the kernel.
   if (got != sizeof(end)) end.wait_status = SIGKILL;
@@ -308,7 +321,11 @@ void Session::Ask(int signal, const std::string& why) {
   if (!kill_at_) kill_at_ = Clock::now() + kGrace;
 }
 
-void Session::Kill() { ::kill(box_.init.pid(), SIGKILL); }
+void Session::Kill() {
+  // Of a container the runtime is but the door.
+  if (!box_.runtime.empty() && cgroup_) cgroup_->KillAll();
+  ::kill(box_.init.pid(), SIGKILL);
+}
 
 void Session::CheckClocks() {
   if (end_) return;
@@ -358,7 +375,8 @@ std::string Session::EndText() const {
 }
 
 int Session::ExitCode() {
-  const bool killed = WIFSIGNALED(end_->wait_status) && WTERMSIG(end_->wait_status) == SIGKILL;
+  const bool killed = (WIFSIGNALED(end_->wait_status) && WTERMSIG(end_->wait_status) == SIGKILL) ||
+                      (!box_.runtime.empty() && end_->wait_status != 0);
   if (cgroup_) {
     const sandbox::CgroupUsage usage = cgroup_->Usage();
     if (usage.oom_kills > 0) {

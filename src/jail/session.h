@@ -51,6 +51,7 @@ class Session {
   void TakeOutput();
   void TakeError();
   void TakeEnd();
+  ssize_t ReadEnd(sandbox::JailEnd& end) const;  // what `read` answers
   void TakeRefusals();
   void TakeConnections();
   void Flush();

@@ -29,6 +29,8 @@ constexpr std::array kTable = {
 
 }  // namespace
 
+std::span<const ContainerDifference> ContainerDifferences() { return kTable; }
+
 const ContainerDifference* DifferenceOf(const std::string& payload, const std::string& runtime) {
   for (const ContainerDifference& difference : kTable) {
     if (payload == difference.payload && runtime == difference.runtime) return &difference;

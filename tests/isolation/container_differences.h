@@ -1,5 +1,6 @@
 #pragma once
 
+#include <span>
 #include <string>
 
 #include "executor/outcome.h"
@@ -14,6 +15,9 @@ struct ContainerDifference {
   bool happens;  // it is seen to do what it does; `why` says what that is worth
   const char* why;
 };
+
+// All of them; docs/containers.md has the same table.
+std::span<const ContainerDifference> ContainerDifferences();
 
 // Null: it ends as in a box.
 const ContainerDifference* DifferenceOf(const std::string& payload, const std::string& runtime);

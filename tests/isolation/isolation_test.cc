@@ -3,7 +3,11 @@
 // is down.
 #include <algorithm>
 #include <set>
+#include <string>
+#include <string_view>
 
+#include "base/file.h"
+#include "base/text.h"
 #include "container_differences.h"
 #include "isolation_fixture.h"
 #include "missing_claims.h"
@@ -151,6 +155,25 @@ TEST(PayloadTableTest, HasAProbeOfTheAuditForEveryRow) {
   }
   for (const std::string& name : rows) EXPECT_NE(FindProbe(name), nullptr) << name;
   EXPECT_GE(rows.size(), 90u);
+}
+
+TEST(ContainerDifferencesTest, AreThoseOfTheDocument) {
+  const std::string document =
+      ReadFile(GLOVEBOX_SOURCE_FOLDER "/docs/containers.md").value_or("(not there)");
+  std::size_t rows = 0;
+  for (const std::string_view line : Split(document, '\n')) {
+    rows += line.starts_with("| `") && line.find(" | yes | ") != line.find(" | no | ");
+  }
+  EXPECT_EQ(rows, ContainerDifferences().size());
+  for (const Payload& payload : PayloadTable()) {
+    const ContainerDifference* difference = DifferenceOf(payload.name, "runsc");
+    if (difference == nullptr) continue;
+    const std::string row = "| `" + payload.name + "` | " +
+                            std::string(StatusName(payload.status)) + " | " +
+                            std::string(StatusName(difference->status)) + " | " +
+                            (difference->happens ? "yes" : "no") + " | ";
+    EXPECT_NE(document.find(row), std::string::npos) << "docs/containers.md has no row " << row;
+  }
 }
 
 }  // namespace

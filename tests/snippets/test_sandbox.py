@@ -14,7 +14,7 @@ HERE = pathlib.Path(__file__).parent
 sys.path.insert(0, str(HERE.parent / "packaging"))
 from stdio_client import INITIALIZE, StdioServer  # noqa: E402: found by the line above
 
-IMPORTS = ("numpy", "pandas", "matplotlib", "scipy", "requests")
+IMPORTS = ("numpy", "pandas", "matplotlib", "scipy", "sklearn", "sympy", "requests")
 
 
 def check_manifest(folder):
