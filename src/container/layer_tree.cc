@@ -167,8 +167,9 @@ Status MakeHarmless(const std::string& root) {
 }
 
 Status MakePlace(const std::string& root, const std::string& path, PlaceKind kind) {
+  const auto failed = [&] { return Error::FromErrno("making " + path + " in " + root, errno); };
   const UniqueFd root_fd(::open(root.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (!root_fd) return Error::FromErrno("opening " + root, errno);
+  if (!root_fd) return failed();
   std::vector<std::string> names;
   for (const std::string_view name : Split(path, '/')) {
     if (!name.empty()) names.emplace_back(name);
@@ -176,21 +177,20 @@ Status MakePlace(const std::string& root, const std::string& path, PlaceKind kin
   std::string above = "/";
   for (std::size_t i = 0; i < names.size(); ++i) {
     const UniqueFd folder = OpenInRoot(root_fd.get(), above);
-    if (!folder) return Error::FromErrno(root + above, errno);
-    const bool file = kind == PlaceKind::kFile && i + 1 == names.size();
-    if (file) {
-      const UniqueFd made(::openat(folder.get(), names[i].c_str(),
-                                   O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644));
-      if (!made && errno != EEXIST) return Error::FromErrno("making " + root + path, errno);
-    } else if (::mkdirat(folder.get(), names[i].c_str(), 0755) == 0) {
+    if (!folder) return failed();
+    const char* name = names[i].c_str();
+    if (kind == PlaceKind::kFile && i + 1 == names.size()) {
+      const UniqueFd made(
+          ::openat(folder.get(), name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644));
+      if (!made && errno != EEXIST) return failed();
+    } else if (::mkdirat(folder.get(), name, 0755) == 0) {
       // Not as the umask has it: others are to go through.
-      if (::fchmodat(folder.get(), names[i].c_str(), 0755, 0) != 0) {
-        return Error::FromErrno("making " + root + path, errno);
-      }
+      if (::fchmodat(folder.get(), name, 0755, 0) != 0) return failed();
     } else if (errno != EEXIST) {
-      return Error::FromErrno("making " + root + path, errno);
+      return failed();
     }
-    above += names[i] + "/";
+    above += names[i];
+    above += '/';
   }
   return {};
 }

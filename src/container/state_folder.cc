@@ -85,7 +85,9 @@ void RemoveDeviceGroup(const std::string& id) {
     const std::vector<std::string_view> back = Split(line.substr(dash + 3), ' ');
     if (front.size() < 5 || back.size() < 3 || !Names(back[2], kDevices)) continue;
     for (const std::string& group : {std::string(), OwnDeviceGroup()}) {
-      ::rmdir((std::string(front[4]) + group + "/" + id).c_str());
+      std::string path(front[4]);
+      path.append(group).append("/").append(id);
+      ::rmdir(path.c_str());
     }
   }
 }

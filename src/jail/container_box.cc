@@ -96,7 +96,7 @@ container::ForeignProgram ProgramOf(const BoxOrder& order, const policy::BoxPoli
   policy::RlimitItem files;
   files.resource = RLIMIT_NOFILE;
   files.value = order.open_files_max;
-  program.policy.rlimits.push_back(std::move(files));
+  program.policy.rlimits.push_back(files);
   program.arguments = order.arguments;
   program.arguments.front() = order.executable;
   program.work_folder = order.work_folder;

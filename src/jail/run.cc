@@ -136,6 +136,28 @@ Result<std::unique_ptr<egress::Proxy>> StartProxy(const RunRequest& request, con
   return egress::Proxy::Start(std::move(options));
 }
 
+// What only a cgroup holds is not taken where there is none.
+Status CheckHeld(const policy::JailPolicy& policy, const HostShare& host) {
+  for (const auto& [said, flag] : {std::pair(policy.cpus.has_value(), "--cpu"),
+                                   std::pair(policy.io_bytes_per_second.has_value(), "--io")}) {
+    if (!said || !host.metered()) continue;
+    return Error(Errc::kUnsupported,
+                 std::string(flag) +
+                     " needs a cgroup, and none is ours here: run as root, or in a unit with "
+                     "Delegate=yes, or name one with --cgroup-parent");
+  }
+  return {};
+}
+
+sandbox::CgroupLimits LimitsOf(const policy::JailPolicy& policy, const ProgramProfile& profile) {
+  sandbox::CgroupLimits limits;
+  limits.memory_bytes_max = policy.memory_bytes.value_or(profile.memory_bytes);
+  limits.processes_max = policy.pids.value_or(profile.pids);
+  limits.cpus_max = policy.cpus.value_or(static_cast<double>(::sysconf(_SC_NPROCESSORS_ONLN)));
+  limits.io_bytes_per_second_max = policy.io_bytes_per_second.value_or(0);
+  return limits;
+}
+
 Status CheckHostForContainer(const HostShare& host) {
   if (::geteuid() == 0 && host.has_cgroups()) return {};
   return Error(
@@ -163,14 +185,7 @@ Result<int> RunJail(const RunRequest& request) {
 
   HostShare host = TRY(HostShare::Take({sandbox::Walls::All(), false, request.cgroup_parent,
                                         policy.io_bytes_per_second.has_value()}));
-  for (const auto& [said, flag] : {std::pair(policy.cpus.has_value(), "--cpu"),
-                                   std::pair(policy.io_bytes_per_second.has_value(), "--io")}) {
-    if (!said || !host.metered()) continue;
-    return Error(Errc::kUnsupported,
-                 std::string(flag) +
-                     " needs a cgroup, and none is ours here: run as root, or in a unit with "
-                     "Delegate=yes, or name one with --cgroup-parent");
-  }
+  TRY(CheckHeld(policy, host));
   BoxPlace place = TRY(host.MakePlace(1));
   LayoutOptions layout_options;
   layout_options.tmpfs_owner = std::to_string(host.BoxUid(place));
@@ -192,11 +207,7 @@ Result<int> RunJail(const RunRequest& request) {
   order.listener_ports = way_out.network.ports;
   order.work_folder = WorkFolder(places, starter);
   order.writable_code = profile.writable_code;
-  order.limits.memory_bytes_max = policy.memory_bytes.value_or(profile.memory_bytes);
-  order.limits.processes_max = policy.pids.value_or(profile.pids);
-  order.limits.cpus_max =
-      policy.cpus.value_or(static_cast<double>(::sysconf(_SC_NPROCESSORS_ONLN)));
-  order.limits.io_bytes_per_second_max = policy.io_bytes_per_second.value_or(0);
+  order.limits = LimitsOf(policy, profile);
   order.open_files_max = policy.files.value_or(profile.files);
   std::unique_ptr<ContainerBox> container;
   if (request.container_runtime) {
