@@ -9,7 +9,6 @@ import glob
 import json
 import os
 import pathlib
-import shutil
 import signal
 import subprocess
 import sys
@@ -22,6 +21,7 @@ STATE = "/run/glovebox-containers"
 SERVER = str(pathlib.Path(__file__).with_name("stdlib_server.py"))
 FILESYSTEM = str(pathlib.Path(__file__).parents[1] / "node_modules/@modelcontextprotocol"
                  / "server-filesystem/dist/index.js")
+NODE = glob.glob(str(pathlib.Path(__file__).parents[1] / "node_modules/node-linux-*/bin/node"))[0]
 OWNER = 4321
 ENVIRONMENT = {"PATH": "/usr/bin:/bin", "HOME": "/root"}
 
@@ -225,7 +225,7 @@ except OSError:
                     call(2, "write_file", path=str(out / "made"), content="by Node"),
                     call(3, "read_text_file", path="/etc/shadow")]
         command = [GLOVEBOX, "run", "--container=" + self.runtime, "--policy", "filesystem", "--",
-                   shutil.which("node"), FILESYSTEM, str(out)]
+                   NODE, FILESYSTEM, str(out)]
         with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                               stderr=subprocess.DEVNULL, text=True, env=ENVIRONMENT) as process:
             answers = {}
