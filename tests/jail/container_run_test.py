@@ -19,8 +19,22 @@ import unittest
 GLOVEBOX = os.environ["GLOVEBOX"]
 STATE = "/run/glovebox-containers"
 SERVER = str(pathlib.Path(__file__).with_name("stdlib_server.py"))
+FILESYSTEM = str(pathlib.Path(__file__).parents[1] / "node_modules/@modelcontextprotocol"
+                 / "server-filesystem/dist/index.js")
+NODE = glob.glob(str(pathlib.Path(__file__).parents[1] / "node_modules/node-linux-*/bin/node"))[0]
 OWNER = 4321
 ENVIRONMENT = {"PATH": "/usr/bin:/bin", "HOME": "/root"}
+
+
+INITIALIZE = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
+    "protocolVersion": "2025-06-18", "capabilities": {},
+    "clientInfo": {"name": "test", "version": "1"}}}
+INITIALIZED = {"jsonrpc": "2.0", "method": "notifications/initialized"}
+
+
+def call(number, tool, **arguments):
+    return {"jsonrpc": "2.0", "id": number, "method": "tools/call",
+            "params": {"name": tool, "arguments": arguments}}
 
 
 def run(*words, text=None, env=None, **options):
@@ -194,16 +208,8 @@ except OSError:
             self.assertEqual(leftovers() - self.before, set(), ending)
 
     def test_an_mcp_server(self):
-        requests = [
-            {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
-                "protocolVersion": "2025-06-18", "capabilities": {},
-                "clientInfo": {"name": "test", "version": "1"}}},
-            {"jsonrpc": "2.0", "method": "notifications/initialized"},
-            {"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": {
-                "name": "read", "arguments": {"path": "/etc/shadow"}}},
-            {"jsonrpc": "2.0", "id": 3, "method": "tools/call", "params": {
-                "name": "read", "arguments": {"path": str(self.folder / "in/secret")}}},
-        ]
+        requests = [INITIALIZE, INITIALIZED, call(2, "read", path="/etc/shadow"),
+                    call(3, "read", path=str(self.folder / "in/secret"))]
         text = "".join(json.dumps(request) + "\n" for request in requests)
         result = self.run_in_container("--read", str(self.folder / "in"), "--", "/usr/bin/python3",
                                        SERVER, text=text)
@@ -211,6 +217,30 @@ except OSError:
         self.assertIn("serverInfo", answers[1]["result"], result)
         self.assertTrue(answers[2]["result"]["isError"], answers)
         self.assertEqual(answers[3]["result"]["content"][0]["text"], "granted\n", answers)
+
+
+    def test_a_server_of_others(self):
+        out = self.folder / "out"
+        requests = [INITIALIZE, INITIALIZED,
+                    call(2, "write_file", path=str(out / "made"), content="by Node"),
+                    call(3, "read_text_file", path="/etc/shadow")]
+        command = [GLOVEBOX, "run", "--container=" + self.runtime, "--policy", "filesystem", "--",
+                   NODE, FILESYSTEM, str(out)]
+        with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                              stderr=subprocess.DEVNULL, text=True, env=ENVIRONMENT) as process:
+            answers = {}
+            for request in requests:
+                process.stdin.write(json.dumps(request) + "\n")
+                process.stdin.flush()
+                if "id" in request:
+                    answer = json.loads(process.stdout.readline())
+                    answers[answer["id"]] = answer
+            process.stdin.close()
+            process.wait(30)
+        self.assertNotIn("isError", answers[2]["result"], answers)
+        self.assertEqual((out / "made").read_text(), "by Node")
+        self.assertEqual((out / "made").stat().st_uid, OWNER)
+        self.assertTrue(answers[3]["result"]["isError"], answers)
 
 
 class UnderGVisor(Runtime, unittest.TestCase):
