@@ -1,3 +1,3 @@
 # The way to the hypervisor, which no network namespace hides.
 fd = _libc.socket(40, 1, 0)
-succeeded(fd if fd >= 0 else -ctypes.get_errno())
+reached(fd if fd >= 0 else -ctypes.get_errno())
