@@ -120,9 +120,9 @@ class ANormalUserWithoutNamespaces(unittest.TestCase):
         self.assertEqual(err.count("\n"), 1, err)
 
     def test_a_box_writes_into_a_folder_that_vanishes(self):
-        code = ("import os, tempfile\nopen('a', 'w').write('x')\nprint(os.getcwd())\n"
+        code = ("import os, tempfile, time\nopen('a', 'w').write('x')\nprint(os.getcwd())\n"
                 "print(tempfile.mkdtemp())\nprint(os.environ['HOME'] == os.getcwd())\n"
-                "os.mkdir('closed', 0)")
+                "os.mkdir('closed', 0)\ntime.sleep(0.3)  # the box is looked at meanwhile")
         result = document(code)
         self.assertEqual(result["status"], "completed", result)
         cwd, scratch, at_home = result["stdout"].splitlines()

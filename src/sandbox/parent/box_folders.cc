@@ -118,6 +118,16 @@ void Sweep(const std::string& base) {
   }
 }
 
+// A folder that its owner, our own uid, has closed to itself. Opened up by a descriptor: the box
+// may put a link in its place meanwhile.
+UniqueFd OpenClosed(int parent, const std::string& name) {
+  const UniqueFd folder(::openat(parent, name.c_str(), kFolderFlags | O_PATH));
+  if (!folder) return {};
+  const std::string path = "/proc/self/fd/" + std::to_string(folder.get());
+  if (::chmod(path.c_str(), 0700) != 0) return {};
+  return UniqueFd(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+}
+
 void AddFolder(int fd, int depth, FolderUse& use) {
   for (const std::string& name : NamesIn(fd)) {
     struct stat info;
@@ -126,12 +136,15 @@ void AddFolder(int fd, int depth, FolderUse& use) {
     if (++use.entries > kFolderEntriesMax) use.complete = false;
     if (!use.complete) return;
     if (!S_ISDIR(info.st_mode)) continue;
-    const UniqueFd child(::openat(fd, name.c_str(), kFolderFlags));
+    UniqueFd child(::openat(fd, name.c_str(), kFolderFlags));
+    const bool closed = !child && errno == EACCES;
+    if (closed) child = OpenClosed(fd, name);
     if (child && depth < kFolderDepthMax) {
       AddFolder(child.get(), depth + 1, use);
-    } else if (child || errno == EACCES) {
+    } else if (child || closed) {
       use.complete = false;
     }
+    if (child && closed) ::fchmod(child.get(), info.st_mode & 07777);
   }
 }
 
