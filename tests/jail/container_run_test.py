@@ -207,26 +207,10 @@ except OSError:
                 time.sleep(0.1)
             self.assertEqual(leftovers() - self.before, set(), ending)
 
-    def test_an_mcp_server(self):
-        requests = [INITIALIZE, INITIALIZED, call(2, "read", path="/etc/shadow"),
-                    call(3, "read", path=str(self.folder / "in/secret"))]
-        text = "".join(json.dumps(request) + "\n" for request in requests)
-        result = self.run_in_container("--read", str(self.folder / "in"), "--", "/usr/bin/python3",
-                                       SERVER, text=text)
-        answers = {answer["id"]: answer for answer in map(json.loads, result.stdout.splitlines())}
-        self.assertIn("serverInfo", answers[1]["result"], result)
-        self.assertTrue(answers[2]["result"]["isError"], answers)
-        self.assertEqual(answers[3]["result"]["content"][0]["text"], "granted\n", answers)
-
-
-    def test_a_server_of_others(self):
-        out = self.folder / "out"
-        requests = [INITIALIZE, INITIALIZED,
-                    call(2, "write_file", path=str(out / "made"), content="by Node"),
-                    call(3, "read_text_file", path="/etc/shadow")]
-        command = [GLOVEBOX, "run", "--container=" + self.runtime, "--policy", "filesystem", "--",
-                   NODE, FILESYSTEM, str(out)]
-        with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+    def ask(self, requests, *words):
+        """The answers of a server, by id; its input stays open until it has given them."""
+        with subprocess.Popen([GLOVEBOX, "run", "--container=" + self.runtime, *words],
+                              stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                               stderr=subprocess.DEVNULL, text=True, env=ENVIRONMENT) as process:
             answers = {}
             for request in requests:
@@ -237,6 +221,22 @@ except OSError:
                     answers[answer["id"]] = answer
             process.stdin.close()
             process.wait(30)
+        return answers
+
+    def test_an_mcp_server(self):
+        answers = self.ask([INITIALIZE, INITIALIZED, call(2, "read", path="/etc/shadow"),
+                            call(3, "read", path=str(self.folder / "in/secret"))],
+                           "--read", str(self.folder / "in"), "--", "/usr/bin/python3", SERVER)
+        self.assertIn("serverInfo", answers[1]["result"], answers)
+        self.assertTrue(answers[2]["result"]["isError"], answers)
+        self.assertEqual(answers[3]["result"]["content"][0]["text"], "granted\n", answers)
+
+    def test_a_server_of_others(self):
+        out = self.folder / "out"
+        answers = self.ask([INITIALIZE, INITIALIZED,
+                            call(2, "write_file", path=str(out / "made"), content="by Node"),
+                            call(3, "read_text_file", path="/etc/shadow")],
+                           "--policy", "filesystem", "--", NODE, FILESYSTEM, str(out))
         self.assertNotIn("isError", answers[2]["result"], answers)
         self.assertEqual((out / "made").read_text(), "by Node")
         self.assertEqual((out / "made").stat().st_uid, OWNER)
