@@ -161,10 +161,9 @@ void Box::WatchCalls(UniqueFd listener) {
       if (self != nullptr && self->on_flood) self->on_flood();
     });
   });
-  // Without a watcher the calls are still refused; only the record is missing.
   std::optional<sandbox::OwnNetwork> network;
   if (means_.egress.start) network = sandbox::OwnNetwork{means_.egress.remedy};
-  if (!means_.watcher->Watch(std::move(listener), calls_, std::move(network))) calls_ = nullptr;
+  means_.watcher->Watch(std::move(listener), calls_, std::move(network));
 }
 
 void Box::Take(std::function<void()> on_death) {

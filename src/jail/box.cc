@@ -245,7 +245,7 @@ Result<RunningBox> StartBox(const BoxOrder& order, const Layout& layout,
     listeners = TRY(sandbox::ReceiveListeners(network.ours.get(), order.listener_ports.size()));
   }
   const bool observed = hello.listener.valid();
-  if (observed) TRY(watcher.Watch(std::move(hello.listener), judge));
+  if (observed) watcher.Watch(std::move(hello.listener), judge);
   if (const auto failed = ReadFailure(failure.read.get(), layout, order)) return *failed;
   return RunningBox{
       std::move(init),       std::move(program),     std::move(input.write), std::move(output.read),

@@ -1,8 +1,8 @@
 #include "sandbox/parent/call_watcher.h"
 
 #include <linux/seccomp.h>
+#include <poll.h>
 #include <pthread.h>
-#include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
@@ -81,14 +81,9 @@ void CallRecord::Add(Event event) {
 }
 
 Result<std::unique_ptr<CallWatcher>> CallWatcher::Start() {
-  UniqueFd epoll(::epoll_create1(EPOLL_CLOEXEC));
-  UniqueFd stop(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
-  if (!epoll || !stop) return Error::FromErrno("watching system calls", errno);
-  epoll_event event = {EPOLLIN, {.fd = stop.get()}};
-  if (::epoll_ctl(epoll.get(), EPOLL_CTL_ADD, stop.get(), &event) != 0) {
-    return Error::FromErrno("watching system calls", errno);
-  }
-  std::unique_ptr<CallWatcher> watcher(new CallWatcher(std::move(epoll), std::move(stop)));
+  UniqueFd news(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+  if (!news) return Error::FromErrno("watching system calls", errno);
+  std::unique_ptr<CallWatcher> watcher(new CallWatcher(std::move(news)));
   // Signals are the main thread's business.
   sigset_t all;
   sigset_t before;
@@ -100,49 +95,70 @@ Result<std::unique_ptr<CallWatcher>> CallWatcher::Start() {
 }
 
 CallWatcher::~CallWatcher() {
-  const std::uint64_t one = 1;
-  while (::write(stop_.get(), &one, sizeof(one)) < 0 && errno == EINTR) {
+  {
+    const std::lock_guard lock(mutex_);
+    stopped_ = true;
   }
+  Wake();
   thread_.join();
 }
 
-Status CallWatcher::Watch(UniqueFd listener, std::shared_ptr<CallRecord> record,
-                          std::optional<OwnNetwork> network) {
-  return Add({std::move(listener), std::move(record), std::move(network), nullptr});
+void CallWatcher::Wake() {
+  const std::uint64_t one = 1;
+  // Fails when it is full, and then the thread has been told.
+  while (::write(news_.get(), &one, sizeof(one)) < 0 && errno == EINTR) {
+  }
 }
 
-Status CallWatcher::Watch(UniqueFd listener, std::shared_ptr<CallJudge> judge) {
-  return Add({std::move(listener), nullptr, std::nullopt, std::move(judge)});
+void CallWatcher::Watch(UniqueFd listener, std::shared_ptr<CallRecord> record,
+                        std::optional<OwnNetwork> network) {
+  Add({std::move(listener), std::move(record), std::move(network), nullptr});
 }
 
-Status CallWatcher::Add(Watched watched) {
+void CallWatcher::Watch(UniqueFd listener, std::shared_ptr<CallJudge> judge) {
+  Add({std::move(listener), nullptr, std::nullopt, std::move(judge)});
+}
+
+void CallWatcher::Add(Watched watched) {
   const int fd = watched.listener.get();
   StayOnOneCpu(fd);
-  const std::lock_guard lock(mutex_);
-  watched_[fd] = std::make_shared<Watched>(std::move(watched));
-  epoll_event event = {EPOLLIN, {.fd = fd}};
-  if (::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, fd, &event) == 0) return {};
-  watched_.erase(fd);
-  return Error::FromErrno("watching system calls", errno);
+  {
+    const std::lock_guard lock(mutex_);
+    watched_[fd] = std::make_shared<Watched>(std::move(watched));
+  }
+  Wake();
 }
 
+// The news, then every listener; false when there is nothing to do any more.
+bool CallWatcher::List(std::vector<pollfd>& awaited) {
+  const std::lock_guard lock(mutex_);
+  awaited.assign(1, {news_.get(), POLLIN, 0});
+  for (const auto& [fd, watched] : watched_) awaited.push_back({fd, POLLIN, 0});
+  return !stopped_;
+}
+
+std::shared_ptr<CallWatcher::Watched> CallWatcher::Find(const pollfd& ready) {
+  const std::lock_guard lock(mutex_);
+  const auto found = watched_.find(ready.fd);
+  if (found == watched_.end()) return nullptr;
+  std::shared_ptr<Watched> watched = found->second;
+  // Nobody is left under the filter: nothing will come.
+  if ((ready.revents & POLLIN) == 0) watched_.erase(found);
+  return watched;
+}
+
+// poll(2), because it alone passes on which CPU the watcher is to be woken on; epoll does not.
 void CallWatcher::Run() {
-  std::array<epoll_event, 16> ready;
-  while (true) {
-    const int count = ::epoll_wait(epoll_.get(), ready.data(), static_cast<int>(ready.size()), -1);
-    for (int i = 0; i < count; ++i) {
-      const epoll_event& event = ready[static_cast<std::size_t>(i)];
-      if (event.data.fd == stop_.get()) return;
-      std::shared_ptr<Watched> watched;
-      {
-        const std::lock_guard lock(mutex_);
-        const auto found = watched_.find(event.data.fd);
-        if (found == watched_.end()) continue;
-        watched = found->second;
-        // Nobody is left under the filter: nothing will come.
-        if ((event.events & EPOLLIN) == 0) watched_.erase(found);
-      }
-      if ((event.events & EPOLLIN) != 0) Answer(*watched);
+  std::vector<pollfd> awaited;
+  while (List(awaited)) {
+    if (::poll(awaited.data(), awaited.size(), -1) <= 0) continue;
+    std::uint64_t ignored = 0;
+    if (awaited.front().revents != 0 && ::read(news_.get(), &ignored, sizeof(ignored)) < 0)
+      continue;
+    for (std::size_t i = 1; i < awaited.size(); ++i) {
+      if (awaited[i].revents == 0) continue;
+      const std::shared_ptr<Watched> watched = Find(awaited[i]);
+      if (watched != nullptr && (awaited[i].revents & POLLIN) != 0) Answer(*watched);
     }
   }
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <linux/seccomp.h>
+#include <poll.h>
 #include <sys/types.h>
 
 #include <array>
@@ -94,9 +95,9 @@ class CallWatcher {
   CallWatcher& operator=(const CallWatcher&) = delete;
 
   // From now until the last process under that filter is gone. From any thread.
-  Status Watch(UniqueFd listener, std::shared_ptr<CallRecord> record,
-               std::optional<OwnNetwork> network = std::nullopt);
-  Status Watch(UniqueFd listener, std::shared_ptr<CallJudge> judge);
+  void Watch(UniqueFd listener, std::shared_ptr<CallRecord> record,
+             std::optional<OwnNetwork> network = std::nullopt);
+  void Watch(UniqueFd listener, std::shared_ptr<CallJudge> judge);
 
  private:
   struct Watched {
@@ -106,15 +107,18 @@ class CallWatcher {
     std::shared_ptr<CallJudge> judge;  // instead of the record
   };
 
-  CallWatcher(UniqueFd epoll, UniqueFd stop) : epoll_(std::move(epoll)), stop_(std::move(stop)) {}
-  Status Add(Watched watched);
+  explicit CallWatcher(UniqueFd news) : news_(std::move(news)) {}
+  void Add(Watched watched);
+  void Wake();
   void Run();
+  bool List(std::vector<pollfd>& awaited);
+  std::shared_ptr<Watched> Find(const pollfd& ready);
   static void Answer(Watched& watched);
   static seccomp_notif_resp Decide(Watched& watched, const seccomp_notif& request);
 
-  const UniqueFd epoll_;
-  const UniqueFd stop_;
+  const UniqueFd news_;  // readable when there is a new listener, or the end has come
   std::mutex mutex_;
+  bool stopped_ = false;
   std::map<int, std::shared_ptr<Watched>> watched_;  // by listener
   std::thread thread_;
 };

@@ -118,9 +118,13 @@ FilterResult WatchFilter(const ProbePlan& plan, const ProbePipe& report) {
   }
   const auto record = std::make_shared<CallRecord>([] {});
   UniqueFd listener(first->sys_errno);
-  Status watched = listener ? (*watcher)->Watch(std::move(listener), record)
-                            : Error::FromErrno("listening to refused system calls", EBUSY);
-  FilterResult result = {ProbeEnding(*process, report), std::move(watched)};
+  Status heard;
+  if (listener) {
+    (*watcher)->Watch(std::move(listener), record);
+  } else {
+    heard = Error::FromErrno("listening to refused system calls", EBUSY);
+  }
+  FilterResult result = {ProbeEnding(*process, report), std::move(heard)};
   if (result.filter && result.events && record->Take().events.empty()) {
     result.events = Error(Errc::kSystem, "a refused call was not told");
   }
