@@ -186,7 +186,8 @@ void AddRunCommand(CLI::App& root, int& exit_code) {
       ->add_flag("--container{auto}", options->container,
                  "In an OCI container, under gVisor where it is installed, instead of a box; "
                  "--container=runsc, crun or runc names the runtime")
-      ->check(CLI::IsMember(container::RuntimeNames()));
+      ->check(CLI::IsMember(container::RuntimeNames()))
+      ->option_text("[=auto|runsc|crun|runc]");
   command->add_option("command", options->command, "The program and its arguments (after --)")
       ->required();
   command->footer(

@@ -11,31 +11,24 @@
 
 #include <gtest/gtest.h>
 
+#include "container/test_folder.h"
+
 namespace glovebox::container {
 namespace {
 
 namespace fs = std::filesystem;
 
-class StateFolderTest : public testing::Test {
+class StateFolderTest : public FolderTest {
  protected:
-  void SetUp() override {
-    std::string pattern = "/tmp/state_folder_test.XXXXXX";
-    ASSERT_NE(::mkdtemp(pattern.data()), nullptr);
-    parent_ = pattern;
-  }
-  void TearDown() override { fs::remove_all(parent_); }
-
   std::size_t Count() const {
     return static_cast<std::size_t>(
-        std::distance(fs::directory_iterator(parent_), fs::directory_iterator()));
+        std::distance(fs::directory_iterator(folder_), fs::directory_iterator()));
   }
-
-  std::string parent_;
 };
 
 TEST_F(StateFolderTest, GoesWithItsServer) {
   {
-    auto folder = StateFolder::Open(parent_);
+    auto folder = StateFolder::Open(folder_);
     ASSERT_TRUE(folder.ok()) << folder.error().message();
     EXPECT_TRUE(fs::is_directory(folder->runtime_folder()));
     EXPECT_EQ(Count(), 1u);
@@ -44,17 +37,17 @@ TEST_F(StateFolderTest, GoesWithItsServer) {
 }
 
 TEST_F(StateFolderTest, ALivingServerIsLeftAlone) {
-  auto first = StateFolder::Open(parent_);
-  auto second = StateFolder::Open(parent_);
+  auto first = StateFolder::Open(folder_);
+  auto second = StateFolder::Open(folder_);
   ASSERT_TRUE(first.ok() && second.ok());
   EXPECT_NE(first->path(), second->path());
   EXPECT_EQ(Count(), 2u);
 }
 
 TEST_F(StateFolderTest, WhatADeadServerNotedIsRunAndItsFolderRemoved) {
-  const std::string dead = parent_ + "/1-1";
+  const std::string dead = folder_.string() + "/1-1";
   fs::create_directories(dead + "/c-x");
-  const std::string trace = parent_ + "/trace";
+  const std::string trace = folder_.string() + "/trace";
   const auto write = [](const std::string& path, const std::string& text) {
     FILE* file = std::fopen(path.c_str(), "w");
     ASSERT_NE(file, nullptr);
@@ -63,7 +56,7 @@ TEST_F(StateFolderTest, WhatADeadServerNotedIsRunAndItsFolderRemoved) {
   };
   write(dead + "/lock", "");
   write(dead + "/c-x/delete", "/usr/bin/touch\n" + trace + "\n");
-  auto folder = StateFolder::Open(parent_);
+  auto folder = StateFolder::Open(folder_);
   ASSERT_TRUE(folder.ok());
   EXPECT_TRUE(fs::exists(trace)) << "the command that ends a container was not run";
   EXPECT_FALSE(fs::exists(dead));
@@ -75,12 +68,12 @@ TEST_F(StateFolderTest, AGroupThatARuntimeDidNotNoteIsRemoved) {
   if (::mkdir(group.c_str(), 0755) != 0) {
     GTEST_SKIP() << "no group for devices can be made here, by a runtime neither";
   }
-  const std::string dead = parent_ + "/1-1";
+  const std::string dead = folder_.string() + "/1-1";
   fs::create_directories(dead + "/c-" + id);
-  ASSERT_TRUE(StateFolder::Open(parent_).ok());
+  ASSERT_TRUE(StateFolder::Open(folder_).ok());
   EXPECT_FALSE(fs::exists(group)) << "of a dead server";
   ASSERT_EQ(::mkdir(group.c_str(), 0755), 0);
-  auto folder = StateFolder::Open(parent_);
+  auto folder = StateFolder::Open(folder_);
   ASSERT_TRUE(folder.ok());
   folder->RemoveContainer(id);
   EXPECT_FALSE(fs::exists(group)) << "of a living one";
@@ -88,7 +81,7 @@ TEST_F(StateFolderTest, AGroupThatARuntimeDidNotNoteIsRemoved) {
 }
 
 TEST_F(StateFolderTest, AContainerIsNotedBeforeItCanBeStarted) {
-  auto folder = StateFolder::Open(parent_);
+  auto folder = StateFolder::Open(folder_);
   ASSERT_TRUE(folder.ok());
   const auto made = folder->AddContainer("id", "{}\n", {"/bin/true", "an argument"});
   ASSERT_TRUE(made.ok());

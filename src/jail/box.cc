@@ -14,6 +14,7 @@
 #include <optional>
 #include <utility>
 
+#include "base/pipe.h"
 #include "base/socket_pair.h"
 #include "sandbox/compile/filters.h"
 #include "sandbox/parent/jail_spawn.h"
@@ -27,17 +28,6 @@ using sandbox::ChildStage;
 using sandbox::IdentitySource;
 
 constexpr std::uint32_t kProcessSlack = 8;
-
-struct Pipe {
-  UniqueFd read;
-  UniqueFd write;
-};
-
-Result<Pipe> MakePipe() {
-  std::array<int, 2> fds;
-  if (::pipe2(fds.data(), O_CLOEXEC) != 0) return Error::FromErrno("making a pipe", errno);
-  return Pipe{UniqueFd(fds[0]), UniqueFd(fds[1])};
-}
 
 std::vector<char*> Pointers(const std::vector<std::string>& texts) {
   std::vector<char*> out;

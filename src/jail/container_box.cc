@@ -6,12 +6,12 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include <array>
 #include <cerrno>
 #include <chrono>
 #include <utility>
 #include <vector>
 
+#include "base/pipe.h"
 #include "container/program.h"
 #include "sandbox/compile/root_layout.h"
 
@@ -27,17 +27,6 @@ constexpr std::uint64_t kRuntimeBytes = 32u << 20;
 constexpr std::uint32_t kRuntimeTasks = 32;
 constexpr std::uint64_t kKernelBytes = 64u << 20;
 constexpr std::uint32_t kTasksPerThread = 4;
-
-struct Pipe {
-  UniqueFd read;
-  UniqueFd write;
-};
-
-Result<Pipe> MakePipe() {
-  std::array<int, 2> fds;
-  if (::pipe2(fds.data(), O_CLOEXEC) != 0) return Error::FromErrno("making a pipe", errno);
-  return Pipe{UniqueFd(fds[0]), UniqueFd(fds[1])};
-}
 
 Error Refused(const std::string& flag, const std::string& why) {
   return {Errc::kInvalidArgument,

@@ -261,8 +261,11 @@ void Judge::Refused(const sandbox::CallAttempt& attempt, Event event) {
   refusal.target = event.target;
   refusal.rule = event.rule.substr(0, event.rule.find(". "));
   refusal.remedy = "nothing allows it in a jail";
-  if (attempt.call == "socket" && event.target.starts_with("AF_UNIX")) {
-    refusal.rule = "services of the host are reached that way (Docker, agents, the name cache)";
+  if (attempt.call == "socket") {
+    refusal.rule =
+        event.target.starts_with("AF_UNIX")
+            ? "services of the host are reached that way (Docker, agents, the name cache)"
+            : "a network namespace holds IP, and not what this would reach";
   }
   log_->Add(std::move(refusal));
 }

@@ -128,6 +128,9 @@ UniqueFd OpenClosed(int parent, const std::string& name) {
   return UniqueFd(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
 }
 
+// Moved away, or replaced, since it was seen: the next look meets it where it is then.
+bool IsGone(int error) { return error == ENOENT || error == ENOTDIR || error == ELOOP; }
+
 void AddFolder(int fd, int depth, FolderUse& use) {
   for (const std::string& name : NamesIn(fd)) {
     struct stat info;
@@ -141,7 +144,7 @@ void AddFolder(int fd, int depth, FolderUse& use) {
     if (closed) child = OpenClosed(fd, name);
     if (child && depth < kFolderDepthMax) {
       AddFolder(child.get(), depth + 1, use);
-    } else if (child || closed) {
+    } else if (child || (closed && !IsGone(errno))) {
       use.complete = false;
     }
     if (child && closed) ::fchmod(child.get(), info.st_mode & 07777);

@@ -10,6 +10,7 @@
 #include <csignal>
 
 #include "base/file.h"
+#include "base/pipe.h"
 #include "sandbox/child/spawn_child.h"
 
 namespace glovebox::sandbox {
@@ -30,17 +31,6 @@ class ScopedSignalBlock {
  private:
   sigset_t before_;
 };
-
-struct Pipe {
-  UniqueFd read;
-  UniqueFd write;
-};
-
-Result<Pipe> MakePipe() {
-  std::array<int, 2> fds;
-  if (::pipe2(fds.data(), O_CLOEXEC) != 0) return Error::FromErrno("pipe", errno);
-  return Pipe{UniqueFd(fds[0]), UniqueFd(fds[1])};
-}
 
 std::vector<char*> Pointers(const std::vector<std::string>& texts) {
   std::vector<char*> out;
