@@ -10,6 +10,7 @@
 
 #include "embedded/prelude.h"
 #include "python/zygote/audit_hook.h"
+#include "python/zygote/compile_program.h"
 #include "python/zygote/language/layer.h"
 #include "sandbox/plan/walls.h"
 
@@ -142,6 +143,10 @@ Status StartInterpreter(const wire::ZygoteSetup& setup) {
   TRY(Initialize());
   TRY(SetModulePaths(setup));
   g_prelude = TRY(RunPrelude(embedded::kRuntimePrelude)).release();
+  const PyRef compile = MakeCompileProgram();
+  if (!compile || PyDict_SetItemString(g_prelude, "compile_program", compile.get()) != 0) {
+    return PythonFailed("preparing the prelude");
+  }
   // Here, where no language layer watches what is compiled.
   if (ValuesPrelude() == nullptr) return PythonFailed("loading the prelude's values");
   const PyRef done(

@@ -86,6 +86,23 @@ std::string TextItem(PyObject* tuple, Py_ssize_t index, std::size_t bytes_max) {
   return StrText(PyTuple_GET_ITEM(tuple, index), bytes_max);
 }
 
+// The names that the program made: those of the first container that are in no other. Only strings
+// are looked at, whose comparison runs nothing of the program.
+void ReadNames(PyObject* containers, wire::RunResult& result) {
+  PyObject* space = PyTuple_GET_ITEM(containers, 0);
+  PyObject* name = nullptr;
+  for (Py_ssize_t at = 0; PyDict_Next(space, &at, &name, nullptr) != 0;) {
+    if (!PyUnicode_CheckExact(name)) continue;
+    bool made = true;
+    for (Py_ssize_t i = 1; made && i < PyTuple_GET_SIZE(containers); ++i) {
+      made = PySequence_Contains(PyTuple_GET_ITEM(containers, i), name) == 0;
+    }
+    if (!made) continue;
+    if (result.variables.size() == wire::kVariablesMax) break;
+    result.variables.push_back(StrText(name, wire::kMessageBytesMax));
+  }
+}
+
 // The tuple that prelude/runtime.py's run() returns.
 void ReadAnswer(PyObject* answer, wire::RunResult& result) {
   result.ending = static_cast<wire::Ending>(PyLong_AsLong(PyTuple_GET_ITEM(answer, 0)));
@@ -96,12 +113,7 @@ void ReadAnswer(PyObject* answer, wire::RunResult& result) {
   result.value_notes = std::move(value.notes);
   PyObject* shown = PyTuple_GET_ITEM(answer, 3);
   if (shown != Py_None) result.value_repr = ReprText(shown, wire::kReprBytesMax);
-  PyObject* names = PyTuple_GET_ITEM(answer, 4);
-  const Py_ssize_t count =
-      std::min(PyList_GET_SIZE(names), static_cast<Py_ssize_t>(wire::kVariablesMax));
-  for (Py_ssize_t i = 0; i < count; ++i) {
-    result.variables.push_back(StrText(PyList_GET_ITEM(names, i), wire::kMessageBytesMax));
-  }
+  ReadNames(PyTuple_GET_ITEM(answer, 4), result);
   PyObject* error = PyTuple_GET_ITEM(answer, 5);
   if (error == Py_None) return;
   result.error.type = TextItem(error, 0, wire::kMessageBytesMax);
@@ -114,10 +126,13 @@ void ReadAnswer(PyObject* answer, wire::RunResult& result) {
 
 // Whatever user code left in buffers, Python's and C's, belongs into the pipes before the result.
 void FlushEverything() {
-  for (const char* name : {"stdout", "stderr", "__stdout__", "__stderr__"}) {
+  static PyObject* const flush = PyUnicode_InternFromString("flush");
+  PyObject* own = nullptr;
+  for (const char* name : {"__stdout__", "stdout", "__stderr__", "stderr"}) {
     PyObject* stream = PySys_GetObject(name);
-    if (stream == nullptr || stream == Py_None) continue;
-    const PyRef done(PyObject_CallMethod(stream, "flush", nullptr));
+    if (stream == nullptr || stream == Py_None || stream == own) continue;
+    own = stream;  // often the next one, too
+    const PyRef done(PyObject_CallMethodNoArgs(stream, flush));
     if (!done) PyErr_Clear();  // closed or replaced by user code: nothing of ours is lost
   }
   std::fflush(nullptr);

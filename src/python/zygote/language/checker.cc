@@ -313,6 +313,7 @@ class Checker {
       }
       return true;
     }
+    checked_.rewritten = true;
     replacement = tree_.CallInsteadOf(node, tables_.guard_name());
     return static_cast<bool>(replacement);
   }

@@ -15,6 +15,7 @@ namespace glovebox::zygote {
 struct Checked {
   std::vector<wire::Finding> findings;  // in the order of the program, at most wire::kFindingsMax
   bool refused = false;                 // one of them keeps the program from being started
+  bool rewritten = false;               // the tree is no longer that of the text
   bool complete = true;                 // false: memory ran short, an exception is set
   std::vector<std::string> mentioned_modules;  // allowed, used, never bound: `math.pi` alone
   std::uint32_t complexity = 1;

@@ -63,7 +63,8 @@ void Analyse(PyObject* tree, const Checked& checked) {
                                         checked.imports, TopLevelNames(tree)};
 }
 
-// check(tree, namespace): rewrites the tree, binds mentioned modules, or raises SecurityError.
+// check(tree, namespace) -> (names, whether the tree was rewritten): rewrites the tree, binds
+// mentioned modules, or raises SecurityError.
 PyObject* Check(PyObject* /*self*/, PyObject* arguments) {
   PyObject* tree = nullptr;
   PyObject* space = nullptr;
@@ -88,12 +89,12 @@ PyObject* Check(PyObject* /*self*/, PyObject* arguments) {
     // Allowed, but not installed: the name stays undefined, as it would be anywhere.
     if (!view || PyDict_SetItemString(space, name.c_str(), view.get()) != 0) PyErr_Clear();
   }
-  PyObject* bound = PyList_New(0);
+  const PyRef bound(PyList_New(0));
   for (const std::string& name : checked.mentioned_modules) {
     const PyRef text(PyUnicode_FromString(name.c_str()));
-    if (bound == nullptr || !text || PyList_Append(bound, text.get()) != 0) return nullptr;
+    if (!bound || !text || PyList_Append(bound.get(), text.get()) != 0) return nullptr;
   }
-  return bound;
+  return bound ? PyTuple_Pack(2, bound.get(), checked.rewritten ? Py_True : Py_False) : nullptr;
 }
 
 PyObject* IsRefusalFunction(PyObject* /*self*/, PyObject* exception) {

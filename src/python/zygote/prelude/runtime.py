@@ -4,7 +4,6 @@ Nothing here is a boundary. User code can reach and change all of it; what the s
 measured outside. Loaded once in the zygote, before any fork; imports as little as possible because
 `glovebox exec` starts from nothing every time.
 """
-import _ast
 import atexit
 import builtins
 import gc
@@ -18,6 +17,7 @@ _IS_COROUTINE = 0x80
 
 _main = sys.modules["__main__"]
 _pristine = dict(_main.__dict__)  # what __main__ holds before any user code
+_not_made = {*_pristine, "__file__"}  # names in it that a program did not make
 _sources = {}  # file name -> the code that was run under it, as it came
 
 
@@ -208,9 +208,8 @@ def rehearsal(in_box):
 def forget_rehearsal(filename):
     """Nothing of it is left that a program could see."""
     sys.argv = [""]
-    _main.__dict__.clear()
+    finish(exit_handlers=False)  # they are the program's
     _main.__dict__.update(_pristine)
-    _collect()
     gc.freeze()  # and nothing of it is ever looked at again
     _sources.pop(filename, None)
     if "linecache" in sys.modules:
@@ -224,8 +223,9 @@ def run(source, filename, argv, variables, language=None):
     """Runs `source` (bytes) as __main__. Returns (ending, exit_code, value, shown, names, error):
     ending is 0 for the end of the code, 1 for an uncaught exception, 2 for sys.exit, 3 for a
     refusal of the language layer; `shown` is the final expression's value when that is not None;
-    error is (type, message, traceback, line, offset, text). `language` is the layer: check(tree,
-    namespace), the builtins for the namespace, is_refusal(exception)."""
+    names are the first container's, without those of the others; error is (type, message,
+    traceback, line, offset, text). `language` is the layer: check(tree, namespace), the builtins
+    for the namespace, is_refusal(exception)."""
     namespace = _main.__dict__
     sys.argv = argv
     namespace.update(variables)
@@ -256,9 +256,7 @@ def run(source, filename, argv, variables, language=None):
             _call_hook(exception)
         elif posix.getpid() != process:
             print(error[2], end="", file=sys.stderr)
-    names = [name for name in namespace if type(name) is str and name not in _pristine
-             and name not in variables and name not in bound and name != "__file__"]
-    return ending, exit_code, value, shown, names, error
+    return ending, exit_code, value, shown, (namespace, _not_made, variables, bound), error
 
 
 def validate(source, filename, argv, variables, language):
@@ -270,31 +268,22 @@ def validate(source, filename, argv, variables, language):
         language[0](tree, None)
     except BaseException as exception:
         error = _describe(exception, filename)
-    return int(error is not None), int(error is not None), None, None, [], error
+    return int(error is not None), int(error is not None), None, None, ({},), error
 
 
 def _execute(source, filename, namespace, language, bound):
-    tree = compile(source, filename, "exec", _ONLY_AST | _ALLOW_TOP_LEVEL_AWAIT, True)
-    if language is not None:
-        bound += language[0](tree, namespace)
-    final = None
-    if tree.body and isinstance(tree.body[-1], _ast.Expr):
-        final = _ast.Expression(tree.body.pop().value)
-    steps = []
-    if tree.body:
-        steps.append(compile(tree, filename, "exec", _ALLOW_TOP_LEVEL_AWAIT, True))
-    if final is not None:
-        steps.append(compile(final, filename, "eval", _ALLOW_TOP_LEVEL_AWAIT, True))
-    del tree
-    if any(step.co_flags & _IS_COROUTINE for step in steps):
-        import asyncio
+    check = None if language is None else language[0]
+    steps, names = compile_program(source, filename, check, namespace)
+    bound += names
+    for step in steps:
+        if step.co_flags & _IS_COROUTINE:
+            import asyncio
 
-        value = asyncio.run(_await_steps(steps, namespace))
-    else:
-        value = None
-        for step in steps:
-            value = eval(step, namespace)
-    return value if final is not None else None
+            return asyncio.run(_await_steps(steps, namespace))
+    value = None
+    for step in steps:
+        value = eval(step, namespace)
+    return value
 
 
 async def _await_steps(steps, namespace):
@@ -326,13 +315,14 @@ def _exit_code(exit_request):
     return 1
 
 
-def finish():
+def finish(exit_handlers=True):
     """The end of a program: its threads are awaited, its atexit handlers run, its globals go."""
     try:
         threading = sys.modules.get("threading")
-        if threading is not None:
+        if threading is not None and threading.active_count() > 1:
             threading._shutdown()
-        atexit._run_exitfuncs()
+        if atexit._ncallbacks() and exit_handlers:
+            atexit._run_exitfuncs()
         _main.__dict__.clear()
         _collect()
     except BaseException:
