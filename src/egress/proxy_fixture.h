@@ -7,6 +7,7 @@
 #include <map>
 #include <mutex>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -38,6 +39,15 @@ class Witness {
   std::string seen() const {
     const std::lock_guard lock(mutex_);
     return seen_;
+  }
+  // Waits until what was sent ends so.
+  bool SeesAtTheEnd(std::string_view text) const {
+    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(5);
+    while (!seen().ends_with(text)) {
+      if (std::chrono::steady_clock::now() > deadline) return false;
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+    return true;
   }
   int connections() const { return connections_; }
 
@@ -117,18 +127,20 @@ class TestProxy {
   // Sends `parts`, waiting for an answer before each but the first; returns all that came back
   // until the proxy closed, or was quiet for `quiet`.
   std::string Send(const std::vector<std::string>& parts,
-                   std::chrono::milliseconds quiet = std::chrono::milliseconds(250)) {
+                   std::chrono::milliseconds quiet = std::chrono::milliseconds(500)) {
     namespace asio = boost::asio;
     asio::io_context context;
     asio::ip::tcp::socket socket(context);
     socket.connect({asio::ip::address_v4::loopback(), port_});
     std::string received;
+    Read read = Read::kBytes;
     for (const std::string& part : parts) {
-      if (&part != &parts.front()) ReadSome(context, socket, received, quiet);
+      if (&part != &parts.front()) read = ReadSome(context, socket, received, quiet);
       boost::system::error_code ignored;
       asio::write(socket, asio::buffer(part), ignored);
+      if (read == Read::kEnd) return received;
     }
-    while (ReadSome(context, socket, received, quiet)) {
+    while (ReadSome(context, socket, received, quiet) == Read::kBytes) {
     }
     return received;
   }
@@ -140,10 +152,11 @@ class TestProxy {
   int resolutions() const { return resolutions_; }
 
  private:
-  static bool ReadSome(boost::asio::io_context& context, boost::asio::ip::tcp::socket& socket,
+  enum class Read { kBytes, kNothing, kEnd };
+  static Read ReadSome(boost::asio::io_context& context, boost::asio::ip::tcp::socket& socket,
                        std::string& received, std::chrono::milliseconds quiet) {
     std::array<char, 4096> buffer;
-    bool more = false;
+    Read read = Read::kNothing;
     boost::asio::steady_timer timer(context, quiet);
     timer.async_wait([&](const boost::system::error_code& error) {
       if (!error) socket.cancel();
@@ -151,12 +164,13 @@ class TestProxy {
     socket.async_read_some(boost::asio::buffer(buffer),
                            [&](const boost::system::error_code& error, std::size_t got) {
                              timer.cancel();
-                             more = !error;
-                             if (!error) received.append(buffer.data(), got);
+                             received.append(buffer.data(), got);
+                             if (!error) read = Read::kBytes;
+                             if (error == boost::asio::error::eof) read = Read::kEnd;
                            });
     context.restart();
     context.run();
-    return more;
+    return read;
   }
 
   Resolution Answer(const std::string& name) {

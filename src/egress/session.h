@@ -89,7 +89,9 @@ class Session : public std::enable_shared_from_this<Session> {
   Task SendUp(bool sniff, const policy::NetworkHost& host);
   Task SendDown();
   Task SendBody(RequestHead head);
-  Task RelayResponse(bool without_body);
+  void EndHalfRequest();
+  Answer RelayResponse(bool without_body);  // false: the client has not got all of it
+  Answer RelayHeadAndBody(bool without_body);
 
   // Time.
   void Within(std::chrono::milliseconds time);
@@ -108,6 +110,7 @@ class Session : public std::enable_shared_from_this<Session> {
   bool asked_ = false;       // it sent something: worth a report
   bool idle_phase_ = false;  // every byte earns more time
   bool timed_out_ = false;
+  bool response_over_ = false;
   bool reported_ = false;
 };
 

@@ -8,8 +8,7 @@
 
 #include <boost/asio/as_tuple.hpp>
 #include <boost/asio/buffer.hpp>
-#include <boost/asio/co_spawn.hpp>
-#include <boost/asio/detached.hpp>
+#include <boost/asio/experimental/awaitable_operators.hpp>
 #include <boost/asio/use_awaitable.hpp>
 
 #include "base/text.h"
@@ -21,6 +20,7 @@ namespace glovebox::egress {
 namespace {
 
 namespace asio = boost::asio;
+using asio::experimental::awaitable_operators::operator&&;
 using policy::EgressAsk;
 
 constexpr auto kQuietly = asio::as_tuple(asio::use_awaitable);
@@ -107,23 +107,23 @@ asio::awaitable<void> Session::Exchange(RequestHead head) {
   const bool sent = co_await WriteUpstream(WriteHead(head));
   if (!sent) co_return;
   const bool without_body = head.method == "HEAD";
-  // Beside the response: a server may answer before it has the whole body, or ask for it.
-  asio::co_spawn(
-      client_.get_executor(),
-      [self = shared_from_this(), head = std::move(head)]() { return self->SendBody(head); },
-      asio::detached);
-  co_await RelayResponse(without_body);
+  // Both at once: a server may answer before it has the whole body, or ask for it.
+  const bool answered = co_await (SendBody(std::move(head)) && RelayResponse(without_body));
+  if (answered) {
+    co_await Linger();
+  } else if (!report_.reason.empty()) {
+    co_await SayHttp(502);
+  }
 }
 
 // Exactly the bytes of this request's body; what a client sends after them goes nowhere.
 asio::awaitable<void> Session::SendBody(RequestHead head) {
-  const auto self = shared_from_this();
   std::uint64_t left = head.body == BodyKind::kLength ? head.length : 0;
   ChunkReader chunks;
-  while (head.body == BodyKind::kChunked ? !chunks.done() : left > 0) {
+  while (!response_over_ && (head.body == BodyKind::kChunked ? !chunks.done() : left > 0)) {
     if (from_client_.empty()) {
       const bool more = co_await ReadMore();
-      if (!more) co_return Close();  // half a request must not look like a whole one
+      if (!more) co_return EndHalfRequest();
     }
     std::string out;
     if (head.body == BodyKind::kChunked) {
@@ -134,7 +134,7 @@ asio::awaitable<void> Session::SendBody(RequestHead head) {
       }
       if (out.empty() && !chunks.done()) {
         const bool more = co_await ReadMore();
-        if (!more) co_return Close();
+        if (!more) co_return EndHalfRequest();
         continue;
       }
     } else {
@@ -148,7 +148,24 @@ asio::awaitable<void> Session::SendBody(RequestHead head) {
   }
 }
 
-asio::awaitable<void> Session::RelayResponse(bool without_body) {
+// Half a request must not look like a whole one; unless it was answered, and nobody waits for it.
+void Session::EndHalfRequest() {
+  if (response_over_) return;
+  if (report_.reason.empty()) report_.reason = "the client left before its request was whole";
+  Close();
+}
+
+asio::awaitable<bool> Session::RelayResponse(bool without_body) {
+  const bool answered = co_await RelayHeadAndBody(without_body);
+  // What is left of the request's body has nowhere to go, and one alone reads from the client.
+  response_over_ = true;
+  boost::system::error_code ignored;
+  client_.cancel(ignored);
+  upstream_.close(ignored);
+  co_return answered;
+}
+
+asio::awaitable<bool> Session::RelayHeadAndBody(bool without_body) {
   std::string received;
   std::optional<std::uint64_t> left;  // unknown: until the server closes
   bool in_body = false;
@@ -164,10 +181,10 @@ asio::awaitable<void> Session::RelayResponse(bool without_body) {
       if (head.step == ResponseHead::Step::kNeedMore) break;
       if (head.step == ResponseHead::Step::kRefused) {
         report_.reason = "the server's answer is not HTTP/1";
-        co_return co_await SayHttp(502);
+        co_return false;
       }
       const bool written = co_await WriteClient(head.text);
-      if (!written) co_return;
+      if (!written) co_return false;
       received.erase(0, head.bytes);
       in_body = !head.interim;
       left = head.body_bytes;
@@ -178,13 +195,12 @@ asio::awaitable<void> Session::RelayResponse(bool without_body) {
     const std::string bytes = std::exchange(received, {});
     if (bytes.empty()) continue;
     const bool written = co_await WriteClient(bytes);
-    if (!written) co_return;
+    if (!written) co_return false;
   }
-  if (!in_body) {
+  if (!in_body && report_.reason.empty()) {
     report_.reason = "the server closed the connection without an answer";
-    co_return co_await SayHttp(502);
   }
-  co_await Linger();
+  co_return in_body;
 }
 
 }  // namespace glovebox::egress
