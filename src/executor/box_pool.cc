@@ -14,7 +14,10 @@ namespace {
 
 namespace asio = boost::asio;
 
-constexpr std::size_t kLostInARowMax = 16;   // as many as may die with one zygote
+constexpr std::size_t kLostInARowMax = 16;  // as many as may die with one zygote
+// The youngest, which is taken first. While requests come faster than it is replaced, boxes are too
+// few for its place to be reached, and none costs more than a short rehearsal.
+constexpr std::size_t kRehearsedLong = 1;
 constexpr std::size_t kRefillBirthsMax = 2;  // at a time; more would only wait for the same zygote
 
 }  // namespace
@@ -118,15 +121,15 @@ void BoxPool::BeginBirths() {
   }
   while (wanted_ > 0 && MayFork()) {
     --wanted_;
-    BeginBirth(false);
+    BeginBirth(wire::Rehearsal::kNone);
   }
 }
 
-void BoxPool::BeginBirth(bool rehearse) {
-  if (Status begun = TryBirth(rehearse); !begun) Fail(begun.error(), 1);
+void BoxPool::BeginBirth(wire::Rehearsal rehearsal) {
+  if (Status begun = TryBirth(rehearsal); !begun) Fail(begun.error(), 1);
 }
 
-Status BoxPool::TryBirth(bool rehearse) {
+Status BoxPool::TryBirth(wire::Rehearsal rehearsal) {
   BoxChannels channels = TRY(BoxChannels::Make());
   Slot* slot = TRY(means_.slots.Take(limits_));
   const std::shared_ptr<Zygote> zygote = current_;
@@ -134,7 +137,7 @@ Status BoxPool::TryBirth(bool rehearse) {
   order.uid = means_.host.BoxUid(*slot);
   order.fds = channels.box.List(slot->cgroup ? slot->cgroup->join_fds() : std::vector<int>());
   order.birth_fd = slot->cgroup ? slot->cgroup->birth_fd() : -1;
-  order.rehearse = rehearse;
+  order.rehearsal = rehearsal;
   order.cpu = means_.host.BoxCpu(*slot);
   order.folder = slot->folder;
   Box::Means means{slot, means_.watcher, means_.host.metered() ? &tmpfs_ : nullptr,
@@ -249,7 +252,8 @@ bool BoxPool::Refill(std::size_t boxes) {
     return false;
   }
   while (UpToDate() + births_ < target && births_ < kRefillBirthsMax && MayFork()) {
-    BeginBirth(true);
+    const bool next = UpToDate() + births_ + kRehearsedLong >= target;
+    BeginBirth(next ? wire::Rehearsal::kLong : wire::Rehearsal::kShort);
     if (failing_) return false;
   }
   BeginBirths();

@@ -75,8 +75,8 @@ class BoxPool final : public BoxSource {
   bool WornOut(const Zygote& zygote) const;
   bool MayFork() const;
   void BeginBirths();
-  void BeginBirth(bool rehearse);
-  Status TryBirth(bool rehearse);
+  void BeginBirth(wire::Rehearsal rehearsal);
+  Status TryBirth(wire::Rehearsal rehearsal);
   void OnReady(const std::shared_ptr<Box>& box);
   void OnLost(const Box& box, const Error& error);
   void OnGone(const std::shared_ptr<Box>& box, Slot* slot);

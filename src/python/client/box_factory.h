@@ -22,7 +22,7 @@ struct BoxContents {
   std::vector<std::string> preimports;
   std::vector<std::string> module_paths;  // of the host, read-only, on sys.path
   std::vector<policy::FolderGrant> folders;
-  bool rehearse = false;  // see wire::SpawnBox
+  bool rehearse = false;  // see wire::Rehearsal
   // Each box has such a network, whose listeners somebody serves.
   std::optional<policy::BoxNetwork> network = {};
 };

@@ -77,7 +77,7 @@ void ZygoteClient::Retire(std::unique_ptr<ZygoteClient> client) {
 
 void ZygoteClient::SpawnBox(BoxOrder order, BornHandler on_born) {
   const std::uint64_t box_id = next_box_id_++;
-  const wire::SpawnBox message{box_id,    order.uid,    order.birth_fd >= 0, order.rehearse,
+  const wire::SpawnBox message{box_id,    order.uid,    order.birth_fd >= 0, order.rehearsal,
                                order.cpu, order.folder, order.network};
   if (message.into_cgroup) order.fds.push_back(order.birth_fd);
   const int error =

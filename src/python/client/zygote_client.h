@@ -45,12 +45,12 @@ class ZygoteClient {
   // fine.
   static void Retire(std::unique_ptr<ZygoteClient> client);
 
-  // One box. `fds`, `rehearse`: see wire::SpawnBox. The descriptors stay the caller's.
+  // One box. `fds`, `rehearsal`: see wire::SpawnBox. The descriptors stay the caller's.
   struct BoxOrder {
     std::uint32_t uid = 0;
     std::vector<int> fds;
     int birth_fd = -1;  // the v2 cgroup the box is born into, -1 for none
-    bool rehearse = false;
+    wire::Rehearsal rehearsal = wire::Rehearsal::kNone;
     std::int32_t cpu = -1;  // the one it may use; -1: all
     std::string folder;     // what it may write where it has no mounts
     bool network = false;   // see wire::SpawnBox

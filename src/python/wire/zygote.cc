@@ -122,7 +122,7 @@ std::string Encode(const SpawnBox& spawn) {
   writer.Number(spawn.box_id);
   writer.Number(spawn.uid);
   writer.Flag(spawn.into_cgroup);
-  writer.Flag(spawn.rehearse);
+  writer.Number(static_cast<std::uint8_t>(spawn.rehearsal));
   writer.Number(spawn.cpu);
   writer.Text(spawn.folder);
   writer.Flag(spawn.network);
@@ -134,7 +134,7 @@ std::optional<SpawnBox> DecodeSpawnBox(std::string_view payload) {
     spawn.box_id = reader.Number<std::uint64_t>();
     spawn.uid = reader.Number<std::uint32_t>();
     spawn.into_cgroup = reader.Flag();
-    spawn.rehearse = reader.Flag();
+    spawn.rehearsal = static_cast<Rehearsal>(reader.Number<std::uint8_t>());
     spawn.cpu = reader.Number<std::int32_t>();
     spawn.folder = reader.Text();
     spawn.network = reader.Flag();

@@ -40,7 +40,7 @@ struct ZygoteSetup {
   std::string stdlib;                     // sys.path, with what is below it
   std::vector<std::string> module_paths;  // further entries of sys.path
   std::vector<std::string> preimports;
-  bool rehearse = false;  // whether boxes will wait: see SpawnBox::rehearse
+  bool rehearse = false;  // whether boxes will wait: see Rehearsal
   std::string work_folder;
   std::string host_name;
   std::uint32_t inner_uid = 1000;
@@ -59,6 +59,14 @@ struct ZygoteReady {
   double import_seconds = 0;
 };
 
+// A typical program, run before a box is ready, so that the pages which a request touches are its
+// own by then. For boxes that wait; one that is wanted at once is sooner ready without.
+enum class Rehearsal : std::uint8_t {
+  kNone,
+  kShort,  // costs little memory
+  kLong,   // for those that are handed out next
+};
+
 // Asks for one box. Descriptors travel with the message, in this order: stdin, stdout, stderr,
 // gate, status, with `network` the socket that takes its listeners, the v1 cgroup files to join,
 // and, if so said, the v2 cgroup to be born into.
@@ -66,9 +74,7 @@ struct SpawnBox {
   std::uint64_t box_id = 0;
   std::uint32_t uid = 0;  // in the zygote's user namespace
   bool into_cgroup = false;
-  // Run a typical program before the box is ready, so that the pages which a request touches are
-  // its own by then. For boxes that wait; one that is wanted at once is sooner ready without.
-  bool rehearse = false;
+  Rehearsal rehearsal = Rehearsal::kNone;
   std::int32_t cpu = -1;  // the one it may use; -1: all
   std::string folder;     // what the box may write where it has no mounts; empty where it has
   bool network = false;   // it has one of its own

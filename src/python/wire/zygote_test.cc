@@ -47,11 +47,11 @@ TEST(ZygoteWireTest, SetupSurvivesTheWire) {
 
 TEST(ZygoteWireTest, SmallMessagesSurviveTheWire) {
   const std::optional<SpawnBox> spawn =
-      DecodeSpawnBox(Encode(SpawnBox{5, 6, true, true, 7, "/dev/shm/x"}));
+      DecodeSpawnBox(Encode(SpawnBox{5, 6, true, Rehearsal::kLong, 7, "/dev/shm/x"}));
   ASSERT_TRUE(spawn.has_value());
   EXPECT_EQ(spawn->uid, 6u);
   EXPECT_TRUE(spawn->into_cgroup);
-  EXPECT_TRUE(spawn->rehearse);
+  EXPECT_EQ(spawn->rehearsal, Rehearsal::kLong);
   EXPECT_EQ(spawn->cpu, 7);
   EXPECT_EQ(spawn->folder, "/dev/shm/x");
   const std::optional<BoxBorn> born = DecodeBoxBorn(Encode(BoxBorn{5, 11}));

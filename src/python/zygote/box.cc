@@ -49,13 +49,17 @@ sandbox::PidScope ScopeOf(const sandbox::BoxPlan& plan) {
 
 // PID 2 of the box, from its birth to the filter and on to the gate.
 [[noreturn]] void BecomePython(const sandbox::BoxPlan& plan, const BoxDescriptors& descriptors,
-                               bool rehearse) {
+                               wire::Rehearsal rehearsal) {
   if (ScopeOf(plan) != sandbox::PidScope::kOwn) ::prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
   if (ScopeOf(plan) == sandbox::PidScope::kGroup) sandbox::LeadGroup(::getpid());
   if (!AfterFork()) FailBuild(descriptors.status_fd(), ChildStage::kFork, ECANCELED);
   // Our own program, so it needs no lock yet; and nobody answers for refused calls before the gate.
-  if (rehearse && !Rehearse(RehearsalPlace::kBox))
-    FailBuild(descriptors.status_fd(), ChildStage::kFork, ECANCELED);
+  if (rehearsal != wire::Rehearsal::kNone) {
+    const bool next = rehearsal == wire::Rehearsal::kLong;
+    if (!Rehearse(next ? RehearsalPlace::kNextBox : RehearsalPlace::kBox)) {
+      FailBuild(descriptors.status_fd(), ChildStage::kFork, ECANCELED);
+    }
+  }
   // Every descriptor we were sent lies above these: the zygote's own occupy the low numbers.
   const sandbox::DescriptorMove moves[] = {{descriptors.stdin_fd(), 0},
                                            {descriptors.stdout_fd(), 1},
@@ -82,7 +86,7 @@ sandbox::PidScope ScopeOf(const sandbox::BoxPlan& plan) {
 
 // PID 1 of the box.
 [[noreturn]] void BecomeInit(const sandbox::BoxPlan& plan, const BoxDescriptors& descriptors,
-                             pid_t zygote, bool rehearse) {
+                             pid_t zygote, wire::Rehearsal rehearsal) {
   const sandbox::PidScope scope = ScopeOf(plan);
   if (scope == sandbox::PidScope::kGroup) {
     const int error = sandbox::AdoptOrphans(zygote);
@@ -94,7 +98,7 @@ sandbox::PidScope ScopeOf(const sandbox::BoxPlan& plan) {
   PyOS_BeforeFork();
   const pid_t python = ::fork();
   if (python < 0) FailBuild(descriptors.status_fd(), ChildStage::kFork, errno);
-  if (python == 0) BecomePython(plan, descriptors, rehearse);
+  if (python == 0) BecomePython(plan, descriptors, rehearsal);
   if (scope == sandbox::PidScope::kGroup) sandbox::LeadGroup(python);
   sandbox::RunInit(descriptors.status_fd(), python, scope);
 }
@@ -173,7 +177,7 @@ Result<UniqueFd> ForkBox(const BoxTemplate& common, const wire::SpawnBox& spawn,
     pid = ::syscall(SYS_clone, flags, nullptr, &pidfd, nullptr, nullptr);
   }
   if (pid < 0) return Error::FromErrno("cloning a box", errno);
-  if (pid == 0) BecomeInit(plan, descriptors, zygote, spawn.rehearse);
+  if (pid == 0) BecomeInit(plan, descriptors, zygote, spawn.rehearsal);
   return UniqueFd(pidfd);
 }
 

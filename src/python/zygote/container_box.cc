@@ -59,7 +59,7 @@ Status RehearseInSilence() {
   if (!null || !real || ::dup3(null.get(), 1, 0) < 0) {
     return Error::FromErrno("silencing stdout", errno);
   }
-  for (int i = 0; i < kRehearsals; ++i) TRY(Rehearse(RehearsalPlace::kBox));
+  for (int i = 0; i < kRehearsals; ++i) TRY(Rehearse(RehearsalPlace::kNextBox));
   if (::dup3(real.get(), 1, 0) < 0) return Error::FromErrno("restoring stdout", errno);
   return {};
 }

@@ -18,20 +18,14 @@ Status Failed(const std::string& reason) {
   return Error(Errc::kInternal, "the rehearsal failed: " + reason);
 }
 
-}  // namespace
-
-Status Rehearse(RehearsalPlace place) {
-  PyObject* in_box = place == RehearsalPlace::kBox ? Py_True : Py_False;
-  const PyRef source(PyObject_CallOneArg(PreludeFunction("rehearsal"), in_box));
-  if (!source || !PyBytes_Check(source.get())) return Failed(TakePythonError());
+Status RunOnce(PyObject* source, bool language_layer) {
   wire::RunRequest request;
   request.last = false;  // the end of a program is its own: exit handlers must not run here
-  request.code.assign(PyBytes_AS_STRING(source.get()),
-                      static_cast<std::size_t>(PyBytes_GET_SIZE(source.get())));
+  request.code.assign(PyBytes_AS_STRING(source),
+                      static_cast<std::size_t>(PyBytes_GET_SIZE(source)));
   request.filename = kFilename;
   request.argv = {kFilename};
-  // A superset of what a program without the layer does.
-  request.language.enabled = true;
+  request.language.enabled = language_layer;
   request.language.modules = {"numpy", "pandas"};
   const std::optional<wire::RunRequest> received =
       wire::DecodeRunRequest(wire::EncodeRunRequest(request));
@@ -44,6 +38,17 @@ Status Rehearse(RehearsalPlace place) {
     return Failed(result.error.type + ": " + result.error.message);
   }
   return {};
+}
+
+}  // namespace
+
+Status Rehearse(RehearsalPlace place) {
+  const PyRef source(
+      PyObject_CallFunction(PreludeFunction("rehearsal"), "i", static_cast<int>(place)));
+  if (!source || !PyBytes_Check(source.get())) return Failed(TakePythonError());
+  // With the layer nearly everything happens that happens without it.
+  TRY(RunOnce(source.get(), true));
+  return place == RehearsalPlace::kNextBox ? RunOnce(source.get(), false) : Status();
 }
 
 }  // namespace glovebox::zygote

@@ -24,15 +24,28 @@ _sources = {}  # file name -> the code that was run under it, as it came
 # --- adjustments to modules, made when and if they are imported -----------------------------------
 
 
-def _seed_linecache(linecache):
+_NOT_READ = (None,)  # linecache's mark of lines that are there, and read when asked for
+
+
+def _serve_sources(linecache):
     """Tracebacks show source lines although the source is no file."""
-    for filename, source in _sources.items():
+    read_file = linecache.updatecache
+
+    def updatecache(filename, module_globals=None):
+        source = _sources.get(filename)
+        if source is None:
+            return read_file(filename, module_globals)
         try:
             text = source.decode("utf-8-sig")
         except UnicodeDecodeError:
             text = source.decode("latin-1")
         lines = [line + "\n" for line in text.replace("\r\n", "\n").split("\n")]
         linecache.cache[filename] = (len(text), None, lines, filename)
+        return lines
+
+    linecache.updatecache = updatecache
+    for filename in _sources:
+        linecache.cache[filename] = _NOT_READ
 
 
 def _keep_tracker_in_process(resource_tracker):
@@ -100,7 +113,7 @@ def _find_libraries_by_name(util):
 _adjustments = {
     "ctypes.util": _find_libraries_by_name,
     "matplotlib.font_manager": _find_fonts_by_folder,
-    "linecache": _seed_linecache,
+    "linecache": _serve_sources,
     "threading": _show_source_of_threads,
     "multiprocessing.resource_tracker": _keep_tracker_in_process,
 }
@@ -169,7 +182,8 @@ def after_fork():
     library's generators reseed themselves; numpy's global one does not."""
     random = sys.modules.get("numpy.random")
     if random is not None:
-        random.seed()
+        key = sys.modules["numpy"].frombuffer(posix.urandom(624 * 4), "uint32")
+        random.set_state(("MT19937", key, 624))
 
 
 # --- rehearsals -----------------------------------------------------------------------------------
@@ -180,6 +194,30 @@ def after_fork():
 _IN_BOXES = {
     "builtins": """
 print(2 + 2)
+""",
+}
+
+# In the one that is handed out next, more of the language, and what its profile is for.
+_IN_NEXT_BOXES = {
+    "builtins": """
+class Point:
+    def __init__(self, x, y=0):
+        self.x, self.y = x, y
+    def __repr__(self):
+        return f"{self.x:.2f},{self.y!r}"
+def total(points, *more, **named):
+    return sum(p.x * p.y for p in points if p.x > 0)
+points = [Point(i, i * 0.5) for i in range(5)]
+try:
+    {}["missing"]
+except KeyError as error:
+    print(str(error), total(points), sorted({str(p): p for p in points}, reverse=True)[0])
+words = "a few words of text".strip().split()
+print(2 + 2)
+""",
+    "pandas": """
+import pandas
+print(pandas.DataFrame({"a": [1, 2, 3]}).a.sum())
 """,
 }
 
@@ -199,9 +237,9 @@ print(frame.a.sum(), frame.describe(), frame.groupby("c").b.mean(), frame[frame.
 }
 
 
-def rehearsal(in_box):
-    """The program that is run before a request comes."""
-    programs = _IN_BOXES if in_box else _IN_ZYGOTE
+def rehearsal(place):
+    """The program that is run before a request comes; `place` is zygote/rehearsal.h's."""
+    programs = (_IN_ZYGOTE, _IN_BOXES, _IN_NEXT_BOXES)[place]
     return "".join(code for name, code in programs.items() if name in sys.modules).encode()
 
 
@@ -340,8 +378,9 @@ def _collect():
 
 def _remember_source(source, filename):
     _sources[filename] = source
-    if "linecache" in sys.modules:
-        _seed_linecache(sys.modules["linecache"])
+    linecache = sys.modules.get("linecache")
+    if linecache is not None:
+        linecache.cache[filename] = _NOT_READ
 
 
 def _is_users(frame_filename):
