@@ -129,8 +129,7 @@ int RunValidate(const ValidateOptions& options) {
   request.action = wire::RunAction::kValidate;
   request.code = *code;
   request.language = std::move(profile->language);
-  request.language.modules.insert(request.language.modules.end(), options.allowed_imports.begin(),
-                                  options.allowed_imports.end());
+  for (const std::string& name : options.allowed_imports) request.language.modules.Add(name);
   const Result<Outcome> outcome = Validate(std::move(request));
   if (!outcome) return Complain(kExitOurFailure, outcome.error().message());
   if (options.json) {

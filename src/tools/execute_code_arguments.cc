@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cctype>
 #include <cmath>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -10,7 +11,6 @@
 
 #include "base/text.h"
 #include "tools/arguments.h"
-#include "tools/language_policy.h"
 #include "tools/value_json.h"
 
 namespace glovebox {
@@ -76,19 +76,19 @@ Result<std::vector<std::string>> ReadImports(const json::object& arguments) {
   return names;
 }
 
-Result<policy::ProfileChoice> ReadProfile(const json::object& arguments,
-                                          const policy::ProfileOffer& offer) {
+Result<std::shared_ptr<const ChosenProfile>> ReadProfile(const json::object& arguments,
+                                                         const ProfileTable& profiles) {
   const std::string profile = TRY(StringArgument(arguments, "profile")).value_or("");
   const std::vector<std::string> imports = TRY(ReadImports(arguments));
   // Apart, so that an error names the right argument.
-  Result<policy::ProfileChoice> choice = offer.Choose(profile, {});
-  if (!choice && choice.error().code() == Errc::kInvalidArgument) {
-    return WrongArgument("profile", choice.error().message(), json::string(profile));
+  auto chosen = profiles.Choose(profile, {});
+  if (!chosen && chosen.error().code() == Errc::kInvalidArgument) {
+    return WrongArgument("profile", chosen.error().message(), json::string(profile));
   }
-  if (!choice || imports.empty()) return choice;
-  choice = offer.Choose(profile, imports);
-  if (choice) return choice;
-  return WrongArgument("allowed_imports", choice.error().message(),
+  if (!chosen || imports.empty()) return chosen;
+  chosen = profiles.Choose(profile, imports);
+  if (chosen) return chosen;
+  return WrongArgument("allowed_imports", chosen.error().message(),
                        arguments.at("allowed_imports"));
 }
 
@@ -126,7 +126,7 @@ Result<wire::Value::Dict> GlobalsArgument(const json::object& arguments,
 
 Result<ExecuteCodeArguments> ReadExecuteCodeArguments(const json::object& arguments,
                                                       const RunLimits& limits,
-                                                      const policy::ProfileOffer& offer) {
+                                                      const ProfileTable& profiles) {
   TRY(CheckArgumentNames(arguments, "execute_code",
                          {"code", "timeout", "memory_limit", "use_container", "allowed_imports",
                           "capture_output", "profile", "global_variables", "stdin"}));
@@ -137,10 +137,11 @@ Result<ExecuteCodeArguments> ReadExecuteCodeArguments(const json::object& argume
   request.globals = TRY(GlobalsArgument(arguments, "global_variables"));
   request.limits.wall_ms_max = TRY(ReadTimeout(arguments, limits)) * 1000;
   request.limits.output_chars_max = limits.output_chars_max;
-  const policy::ProfileChoice choice = TRY(ReadProfile(arguments, offer));
-  request.kind = choice.box_kind();
-  request.language = LanguagePolicyOf(choice, offer);
-  request.limits.memory_bytes_max = TRY(ReadMemoryLimit(arguments, limits, choice.memory_bytes));
+  const std::shared_ptr<const ChosenProfile> chosen = TRY(ReadProfile(arguments, profiles));
+  request.kind = chosen->choice.box_kind();
+  request.language = chosen->language;
+  request.limits.memory_bytes_max =
+      TRY(ReadMemoryLimit(arguments, limits, chosen->choice.memory_bytes));
   result.capture_output = TRY(ReadFlag(arguments, "capture_output", true));
   request.use_container = TRY(ReadFlag(arguments, "use_container", false));
   return result;

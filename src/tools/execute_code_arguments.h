@@ -9,6 +9,7 @@
 #include "executor/request.h"
 #include "mcp/tool_messages.h"
 #include "policy/profile_offer.h"
+#include "tools/profile_table.h"
 #include "tools/run_limits.h"
 
 namespace glovebox {
@@ -24,7 +25,7 @@ struct ExecuteCodeArguments {
 // not an error here: it has a result of its own.
 Result<ExecuteCodeArguments> ReadExecuteCodeArguments(const boost::json::object& arguments,
                                                       const RunLimits& limits,
-                                                      const policy::ProfileOffer& offer);
+                                                      const ProfileTable& profiles);
 
 // The names and values of `argument`, bound before the code runs. The same errors.
 Result<wire::Value::Dict> GlobalsArgument(const boost::json::object& arguments,

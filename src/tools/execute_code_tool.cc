@@ -107,10 +107,11 @@ ExecuteCodeTool::ExecuteCodeTool(boost::asio::any_io_executor io, Executor& exec
     : io_(std::move(io)),
       executor_(executor),
       options_(std::move(options)),
+      profiles_(options_.offer),
       definition_(ExecuteCodeDefinition(options_.limits, options_.offer)) {}
 
 void ExecuteCodeTool::Call(const json::object& arguments, mcp::ToolResponder responder) {
-  auto parsed = ReadExecuteCodeArguments(arguments, options_.limits, options_.offer);
+  auto parsed = ReadExecuteCodeArguments(arguments, options_.limits, profiles_);
   if (!parsed && parsed.error().code() == Errc::kUnsupported) {
     return responder.Reply(NotRun(parsed.error().message(), ExecutionStatus::kSetupFailed));
   }

@@ -8,6 +8,7 @@
 #include "executor/executor.h"
 #include "mcp/tool_registry.h"
 #include "policy/profile_offer.h"
+#include "tools/profile_table.h"
 #include "tools/run_limits.h"
 
 namespace glovebox {
@@ -38,6 +39,7 @@ class ExecuteCodeTool final : public mcp::Tool {
   boost::asio::any_io_executor io_;
   Executor& executor_;
   const ExecuteCodeOptions options_;
+  const ProfileTable profiles_;
   const mcp::ToolDefinition definition_;
 };
 

@@ -95,7 +95,7 @@ TEST_F(ExecuteCodeToolTest, AProfileDecidesOverLanguageAndMemory) {
   EXPECT_FALSE(run().request.language.enabled);
   EXPECT_EQ(run().request.limits.memory_bytes_max, 512u << 20);
   Call(R"({"code":"x","allowed_imports":["math ","os"]})");
-  EXPECT_EQ(run().request.language.modules, std::vector<std::string>{"math"});
+  EXPECT_EQ(run().request.language.modules, wire::WordList{"math"});
   Call(R"({"code":"x","allowed_imports":[]})");
   EXPECT_GT(run().request.language.modules.size(), 40u);
 }

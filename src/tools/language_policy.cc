@@ -8,9 +8,12 @@ wire::LanguagePolicy LanguagePolicyOf(const policy::ProfileChoice& choice,
   language.enabled = choice.language_layer;
   if (!language.enabled) return language;
   language.profile = choice.name();
-  language.modules = choice.modules;
-  language.builtins = choice.builtins;
-  language.remedies = offer.Remedies(choice);
+  language.modules = wire::WordList::Of(choice.modules);
+  language.builtins = wire::WordList::Of(choice.builtins);
+  for (const auto& [module, remedy] : offer.Remedies(choice)) {
+    language.remedies.Add(module);
+    language.remedies.Add(remedy);
+  }
   return language;
 }
 

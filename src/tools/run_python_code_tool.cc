@@ -13,7 +13,6 @@
 #include "mcp/json_writer.h"
 #include "tools/arguments.h"
 #include "tools/execute_code_arguments.h"
-#include "tools/language_policy.h"
 #include "tools/outcome_json.h"
 #include "tools/schema.h"
 #include "tools/tool_result.h"
@@ -177,7 +176,7 @@ mcp::CallToolResult TextResult(const std::string& text) {
 }
 
 Result<ExecutionRequest> ReadRequest(const json::object& arguments, const RunLimits& limits,
-                                     const policy::ProfileOffer& offer) {
+                                     const ProfileTable& profiles) {
   TRY(CheckArgumentNames(arguments, "run_python_code", {"python_code", "global_variables"}));
   ExecutionRequest request;
   auto code = TRY(StringArgument(arguments, "python_code"));
@@ -188,16 +187,16 @@ Result<ExecutionRequest> ReadRequest(const json::object& arguments, const RunLim
   if (const auto refusal = TooLarge(*code, limits.code_chars_max)) {
     return Error(Errc::kInvalidArgument, "Invalid argument 'python_code': " + *refusal);
   }
-  const policy::ProfileChoice choice =
-      TRY(offer.Choose(offer.is_enabled("full") ? "full" : "", {}));
+  const std::shared_ptr<const ChosenProfile> chosen =
+      TRY(profiles.Choose(profiles.offer().is_enabled("full") ? "full" : "", {}));
   request.code = std::move(*code);
   request.filename = request.argv0 = "main.py";
   request.globals = TRY(GlobalsArgument(arguments, "global_variables"));
   request.output = OutputMode::kMerged;
-  request.kind = choice.box_kind();
-  request.language = LanguagePolicyOf(choice, offer);
+  request.kind = chosen->choice.box_kind();
+  request.language = chosen->language;
   request.limits.wall_ms_max = limits.timeout_s_default * 1000;
-  request.limits.memory_bytes_max = choice.memory_bytes;
+  request.limits.memory_bytes_max = chosen->choice.memory_bytes;
   request.limits.output_chars_max = limits.output_chars_max;
   return request;
 }
@@ -213,12 +212,12 @@ RunPythonCodeTool::RunPythonCodeTool(Executor& executor, RunLimits limits,
                                      policy::ProfileOffer offer, ReturnMode mode)
     : executor_(executor),
       limits_(limits),
-      offer_(std::move(offer)),
+      profiles_(std::move(offer)),
       mode_(mode),
       definition_(Definition()) {}
 
 void RunPythonCodeTool::Call(const json::object& arguments, mcp::ToolResponder responder) {
-  auto request = ReadRequest(arguments, limits_, offer_);
+  auto request = ReadRequest(arguments, limits_, profiles_);
   if (!request) return responder.Reply(ToToolResult(request.error()));
   request->caller = responder.context().principal;
   const auto execution = executor_.Start(

@@ -8,6 +8,7 @@
 #include "executor/executor.h"
 #include "mcp/tool_registry.h"
 #include "policy/profile_offer.h"
+#include "tools/profile_table.h"
 #include "tools/run_limits.h"
 
 namespace glovebox {
@@ -31,7 +32,7 @@ class RunPythonCodeTool final : public mcp::Tool {
  private:
   Executor& executor_;
   const RunLimits limits_;
-  const policy::ProfileOffer offer_;
+  const ProfileTable profiles_;
   const ReturnMode mode_;
   const mcp::ToolDefinition definition_;
 };

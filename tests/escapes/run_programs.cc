@@ -30,10 +30,10 @@ namespace json = boost::json;
 constexpr std::size_t kAtOnce = 4;
 constexpr std::uint32_t kWallMsMax = 10'000;
 
-std::vector<std::string> Words(const json::value* list) {
-  std::vector<std::string> words;
+wire::WordList Words(const json::value* list) {
+  wire::WordList words;
   if (list == nullptr || !list->is_array()) return words;
-  for (const json::value& word : list->get_array()) words.emplace_back(word.as_string());
+  for (const json::value& word : list->get_array()) words.Add(word.as_string());
   return words;
 }
 

@@ -56,13 +56,10 @@ void WritePolicy(Writer& writer, const LanguagePolicy& policy) {
   WriteFlag(writer, policy.enabled);
   if (!policy.enabled) return;
   writer.Text(policy.profile);
-  WriteWords(writer, policy.modules);
-  WriteWords(writer, policy.builtins);
-  WriteWords(writer, policy.rules_off);
-  writer.List(policy.remedies, [&](const auto& pair) {
-    writer.Text(pair.first);
-    writer.Text(pair.second);
-  });
+  for (const WordList* words :
+       {&policy.modules, &policy.builtins, &policy.rules_off, &policy.remedies}) {
+    writer.Text(words->bytes());
+  }
 }
 
 LanguagePolicy ReadPolicy(Reader& reader) {
@@ -70,13 +67,11 @@ LanguagePolicy ReadPolicy(Reader& reader) {
   policy.enabled = ReadFlag(reader);
   if (!policy.enabled) return policy;
   policy.profile = BoundedText(reader, kMessageBytesMax);
-  policy.modules = ReadWords(reader, kPolicyWordsMax, kMessageBytesMax);
-  policy.builtins = ReadWords(reader, kPolicyWordsMax, kMessageBytesMax);
-  policy.rules_off = ReadWords(reader, kPolicyWordsMax, kMessageBytesMax);
-  reader.List(kPolicyWordsMax, [&] {
-    std::string module = BoundedText(reader, kMessageBytesMax);
-    policy.remedies.emplace_back(std::move(module), BoundedText(reader, kMessageBytesMax));
-  });
+  for (WordList* words : {&policy.modules, &policy.builtins, &policy.rules_off, &policy.remedies}) {
+    std::optional<WordList> read = WordList::FromBytes(BoundedText(reader, kPolicyBytesMax));
+    if (!read) reader.Fail();
+    *words = std::move(read).value_or(WordList());
+  }
   return policy;
 }
 

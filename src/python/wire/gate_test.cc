@@ -60,7 +60,7 @@ TEST(GateTest, RequestSurvivesTheWire) {
   request.merged_output = true;
   request.last = false;
   request.action = RunAction::kValidate;
-  request.language = {true, "basic", {"math"}, {"open"}, {"format"}, {{"os", "full"}}};
+  request.language = {true, "basic", {"math"}, {"open"}, {"format"}, {"os", "full"}};
   request.data_bytes_max = 1u << 30;
   request.cpu_seconds_max = 9;
   request.processes_max = 5;

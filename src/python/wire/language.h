@@ -6,8 +6,9 @@
 
 #include <cstdint>
 #include <string>
-#include <utility>
 #include <vector>
+
+#include "python/wire/word_list.h"
 
 namespace glovebox::wire {
 
@@ -15,7 +16,7 @@ inline constexpr std::uint32_t kFindingsMax = 100;
 inline constexpr std::uint32_t kAnalysisNamesMax = 1'000;
 inline constexpr std::size_t kFindingBytesMax = 1u << 10;
 inline constexpr std::size_t kSourceLineBytesMax = 4u << 10;
-inline constexpr std::uint32_t kPolicyWordsMax = 10'000;
+inline constexpr std::size_t kPolicyBytesMax = 1u << 20;
 
 // The builtins that the layer refuses, and LanguagePolicy::builtins may grant.
 inline constexpr const char* kRefusedBuiltins[] = {"eval", "exec", "compile", "open", "breakpoint"};
@@ -28,12 +29,12 @@ enum class RunAction : std::uint8_t {
 // Which Python a request may contain. Disabled, which is the default, means all of it.
 struct LanguagePolicy {
   bool enabled = false;
-  std::string profile;                 // how remedies call it: "basic"
-  std::vector<std::string> modules;    // dotted names; each brings its submodules
-  std::vector<std::string> builtins;   // granted, of kRefusedBuiltins
-  std::vector<std::string> rules_off;  // ids of rules that do not apply
-  // What would allow a module that is not in `modules`: {"requests", "profile 'network'"}.
-  std::vector<std::pair<std::string, std::string>> remedies;
+  std::string profile;  // how remedies call it: "basic"
+  WordList modules;     // dotted names; each brings its submodules
+  WordList builtins;    // granted, of kRefusedBuiltins
+  WordList rules_off;   // ids of rules that do not apply
+  // In pairs, what would allow a module that is not in `modules`: "requests", "profile 'network'".
+  WordList remedies;
 };
 
 // One thing the layer objects to.

@@ -24,7 +24,7 @@ std::string Shortened(std::string text) {
 
 ActivePolicy::ActivePolicy(const wire::LanguagePolicy& policy) : policy_(&policy) {
   if (!policy.enabled) off_.set();
-  for (const std::string& name : policy.rules_off) {
+  for (const std::string_view name : policy.rules_off) {
     if (const auto id = RuleByName(name)) off_.set(static_cast<std::size_t>(*id));
   }
 }
@@ -32,12 +32,12 @@ ActivePolicy::ActivePolicy(const wire::LanguagePolicy& policy) : policy_(&policy
 bool ActivePolicy::Allows(std::string_view module) const {
   if (module == "__future__") return true;  // part of the grammar
   return std::any_of(policy_->modules.begin(), policy_->modules.end(),
-                     [module](const std::string& listed) { return Covers(listed, module); });
+                     [module](std::string_view listed) { return Covers(listed, module); });
 }
 
 bool ActivePolicy::LeadsToAllowed(std::string_view module) const {
   return std::any_of(policy_->modules.begin(), policy_->modules.end(),
-                     [module](const std::string& listed) { return Covers(module, listed); });
+                     [module](std::string_view listed) { return Covers(module, listed); });
 }
 
 bool ActivePolicy::Grants(std::string_view builtin) const {
@@ -54,8 +54,10 @@ wire::Finding ActivePolicy::Find(RuleId id, std::string what, std::string_view m
   finding.instead = rule.instead;
   finding.refuses_program = rule.moment != Moment::kReached;
   if (module.empty()) return finding;
-  for (const auto& [name, remedy] : policy_->remedies) {
-    if (Covers(name, module)) finding.instead = Shortened("allowed by " + remedy);
+  for (auto word = policy_->remedies.begin(); word != policy_->remedies.end(); ++word) {
+    const std::string_view name = *word++;
+    if (word == policy_->remedies.end()) break;
+    if (Covers(name, module)) finding.instead = Shortened("allowed by " + std::string(*word));
   }
   return finding;
 }
