@@ -24,6 +24,7 @@
 #include "audit/mcp_target.h"
 #include "audit/results_files.h"
 #include "base/file.h"
+#include "container/runtime.h"
 #include "mcp/json_writer.h"
 
 namespace glovebox {
@@ -290,8 +291,8 @@ void AddTargetOptions(CLI::App& command, Options& options) {
       ->capture_default_str();
   command
       .add_option("--container-runtime", options.container_runtime,
-                  "Of --target container: auto, runsc, crun or runc")
-      ->check(CLI::IsMember({"auto", "runsc", "crun", "runc"}))
+                  "Of --target container: auto, runsc, crun, runc or podman")
+      ->check(CLI::IsMember(container::RuntimeNames()))
       ->capture_default_str();
   auto* prefix = command.add_option("--target-command", options.target_command,
                                     "Instead: Python behind this command, as in 'bwrap ... --'");

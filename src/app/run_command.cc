@@ -112,7 +112,7 @@ Result<std::string> ContainerRuntimeOf(const std::string& word) {
   const std::vector<std::string>& names = container::RuntimeNames();
   if (std::find(names.begin(), names.end(), setting) != names.end()) return std::string(setting);
   return Error(Errc::kInvalidArgument, std::string("SANDBOX_CONTAINER_RUNTIME is '") + setting +
-                                           "': must be auto, runsc, crun or runc");
+                                           "': must be auto, runsc, crun, runc or podman");
 }
 
 Result<jail::RunRequest> MakeRequest(const RunOptions& options) {
@@ -185,9 +185,9 @@ void AddRunCommand(CLI::App& root, int& exit_code) {
   command
       ->add_flag("--container{auto}", options->container,
                  "In an OCI container, under gVisor where it is installed, instead of a box; "
-                 "--container=runsc, crun or runc names the runtime")
+                 "--container=runsc, crun, runc or podman names the runtime")
       ->check(CLI::IsMember(container::RuntimeNames()))
-      ->option_text("[=auto|runsc|crun|runc]");
+      ->option_text("[=auto|runsc|crun|runc|podman]");
   command->add_option("command", options->command, "The program and its arguments (after --)")
       ->required();
   command->footer(

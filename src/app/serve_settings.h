@@ -50,7 +50,7 @@ struct ServeSettings {
   std::uint64_t boxes_per_interpreter = 0;
 
   bool enable_containers = false;
-  std::string container_runtime;  // "auto", "runsc", "crun", "runc"
+  std::string container_runtime;  // a name of container::RuntimeNames()
   std::string container_image;    // may be empty
   std::uint64_t warm_containers = 0;
 

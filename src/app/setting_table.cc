@@ -404,9 +404,9 @@ std::vector<Setting> Containers() {
        .key = "containers.runtime",
        .target = &Settings::container_runtime,
        .default_text = "auto",
-       .choices = {"auto", "runsc", "crun", "runc"},
+       .choices = {"auto", "runsc", "crun", "runc", "podman"},
        .description = "Which runtime starts containers; auto takes the first of runsc (gVisor), "
-                      "crun and runc that works here."},
+                      "crun, runc and podman that works here."},
       {.name = "container-image",
        .variables = {"SANDBOX_CONTAINER_IMAGE"},
        .key = "containers.image",

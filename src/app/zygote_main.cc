@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <cstdio>
+#include <cstdlib>
 #include <string_view>
 
 #include "container/launch.h"
@@ -14,8 +15,10 @@
 
 int main(int argc, char** argv) {
   const std::string_view mode = argc >= 2 ? argv[1] : "";
-  // The first process of a container: the server's socket is its standard input.
-  if (mode == "container") ::_exit(glovebox::zygote::RunContainerBox(STDIN_FILENO));
+  // The first process of a container, and which descriptor the server's socket is.
+  if (mode == "container" && argc > 2) {
+    ::_exit(glovebox::zygote::RunContainerBox(std::atoi(argv[2])));
+  }
   // A container runtime is being tried: that this line arrives is the proof.
   if (mode == "prove") return std::puts("proven") < 0 ? 1 : 0;
   if (mode == "launch" && argc > 2) return glovebox::container::HideCgroupsAndExec(argv + 2);

@@ -6,6 +6,7 @@
 
 #include "base/text.h"
 #include "container/layer_tree.h"
+#include "container/podman.h"
 #include "container/program.h"
 #include "sandbox/compile/python_box.h"
 
@@ -55,11 +56,12 @@ Status Containers::Prove(const Runtime& candidate, const ContainerKind& kind) {
   runtime_ = candidate;
   const PreparedContainer trial = TRY(Prepare(kind, "prove", kTrialIds));
   const std::vector<std::string> run =
-      candidate.RunArguments(state_.runtime_folder(), trial.folder, "", trial.id);
+      candidate.RunArguments(RuntimeFolder(trial.id), trial.folder, "", trial.id);
   Result<ProgramEnd> end = RunProgram(run, kProofPatience);
   // A hanging one leaves processes that only its runtime knows.
   const bool clean = end.ok() && end->succeeded();
   if (!clean) static_cast<void>(RunProgram(DeleteArguments(trial.id), kDeletePatience));
+  if (candidate.engine()) state_.EndEngine(trial.id);
   Forget(trial.id);
   if (!end) return std::move(end).error();
   if (!end->in_time) return Error(Errc::kUnsupported, "did not run a container in 5 seconds");
@@ -97,13 +99,13 @@ Result<PreparedContainer> Containers::Prepare(const ContainerKind& kind, const s
   spec.server = state_.server();
   spec.root = &kind.root;
   spec.policy = &kind.policy;
-  spec.arguments = {kind.program, mode};
+  spec.arguments = {kind.program, mode, std::to_string(runtime_.wire_fd())};
   spec.work_folder = kind.work_folder;
   spec.host_name = kind.host_name;
   spec.own_kernel = runtime_.own_kernel();
   spec.ids = ids;
   TRY(Write(spec, prepared));
-  prepared.run_arguments = runtime_.RunArguments(state_.runtime_folder(), prepared.folder,
+  prepared.run_arguments = runtime_.RunArguments(RuntimeFolder(prepared.id), prepared.folder,
                                                  prepared.pid_file, prepared.id);
   return prepared;
 }
@@ -128,8 +130,12 @@ Result<PreparedContainer> Containers::PrepareForeign(const sandbox::RootPlan& pl
   spec.foreign = true;
   TRY(Write(spec, prepared));
   prepared.run_arguments =
-      runtime_.RunArguments(state_.runtime_folder(), prepared.folder, "", prepared.id);
+      runtime_.RunArguments(RuntimeFolder(prepared.id), prepared.folder, "", prepared.id);
   return prepared;
+}
+
+std::string Containers::RuntimeFolder(const std::string& id) const {
+  return runtime_.engine() ? state_.engine_folder(id) : state_.runtime_folder();
 }
 
 std::string Containers::NextId() {
@@ -141,11 +147,12 @@ Status Containers::Write(const BundleSpec& spec, PreparedContainer& prepared) co
       state_.AddContainer(prepared.id, BundleConfiguration(spec), DeleteArguments(prepared.id)));
   prepared.pid_file = prepared.folder + "/pid";
   prepared.log_file = prepared.folder + "/log";
-  return {};
+  if (!runtime_.engine()) return {};
+  return state_.AddEngine(prepared.id, PodmanFiles(RuntimeFolder(prepared.id), prepared.folder));
 }
 
 std::vector<std::string> Containers::DeleteArguments(const std::string& id) const {
-  return runtime_.DeleteArguments(state_.runtime_folder(), id);
+  return runtime_.DeleteArguments(RuntimeFolder(id), id);
 }
 
 }  // namespace glovebox::container

@@ -89,6 +89,7 @@ class Containers {
       : options_(std::move(options)), state_(std::move(state)) {}
   Status Prove(const Runtime& candidate, const ContainerKind& kind);
   std::string NextId();
+  std::string RuntimeFolder(const std::string& id) const;
   Status Write(const BundleSpec& spec, PreparedContainer& prepared) const;
 
   ContainerOptions options_;

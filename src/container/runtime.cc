@@ -1,8 +1,10 @@
 #include "container/runtime.h"
 
 #include <string_view>
+#include <utility>
 
 #include "base/text.h"
+#include "container/podman.h"
 #include "container/program.h"
 
 namespace glovebox::container {
@@ -13,7 +15,11 @@ struct KindName {
   const char* name;
 };
 constexpr KindName kKinds[] = {
-    {RuntimeKind::kRunsc, "runsc"}, {RuntimeKind::kCrun, "crun"}, {RuntimeKind::kRunc, "runc"}};
+    {RuntimeKind::kRunsc, "runsc"},
+    {RuntimeKind::kCrun, "crun"},
+    {RuntimeKind::kRunc, "runc"},
+    {RuntimeKind::kPodman, "podman"},
+};
 
 // gVisor's own order of preference; kvm last, because where it half works it does not fail but
 // hang, and every try then takes its whole time.
@@ -52,6 +58,7 @@ std::string Runtime::name() const {
 
 std::string Runtime::Describe() const {
   if (kind == RuntimeKind::kRunsc) return "gVisor (runsc, platform " + platform + ")";
+  if (kind == RuntimeKind::kPodman) return "podman (crun)";
   return name();
 }
 
@@ -64,6 +71,13 @@ std::vector<std::string> Runtime::Front(const std::string& state_folder) const {
     case RuntimeKind::kCrun:
       return {launcher, "launch", program, "--root", state_folder, "--cgroup-manager=disabled"};
     case RuntimeKind::kRunc: return {launcher, "launch", program, "--root", state_folder};
+    case RuntimeKind::kPodman: {
+      std::vector<std::string> arguments = {launcher, "launch"};
+      for (std::string& word : PodmanFront(program, state_folder)) {
+        arguments.push_back(std::move(word));
+      }
+      return arguments;
+    }
   }
   return {};
 }
@@ -73,6 +87,12 @@ std::vector<std::string> Runtime::RunArguments(const std::string& state_folder,
                                                const std::string& pid_file,
                                                const std::string& id) const {
   std::vector<std::string> arguments = Front(state_folder);
+  if (kind == RuntimeKind::kPodman) {
+    for (std::string& word : PodmanRun(state_folder, pid_file, id)) {
+      arguments.push_back(std::move(word));
+    }
+    return arguments;
+  }
   arguments.insert(arguments.end(), {"run", "--bundle", bundle});
   if (!pid_file.empty()) arguments.insert(arguments.end(), {"--detach", "--pid-file", pid_file});
   arguments.push_back(id);
@@ -82,12 +102,16 @@ std::vector<std::string> Runtime::RunArguments(const std::string& state_folder,
 std::vector<std::string> Runtime::DeleteArguments(const std::string& state_folder,
                                                   const std::string& id) const {
   std::vector<std::string> arguments = Front(state_folder);
-  arguments.insert(arguments.end(), {"delete", "--force", id});
+  if (engine()) {
+    arguments.insert(arguments.end(), {"rm", "--force", "--time=0", "--ignore", id});
+  } else {
+    arguments.insert(arguments.end(), {"delete", "--force", id});
+  }
   return arguments;
 }
 
 const std::vector<std::string>& RuntimeNames() {
-  static const std::vector<std::string> names = {"auto", "runsc", "crun", "runc"};
+  static const std::vector<std::string> names = {"auto", "runsc", "crun", "runc", "podman"};
   return names;
 }
 

@@ -10,9 +10,10 @@
 namespace glovebox::container {
 
 enum class RuntimeKind : std::uint8_t {
-  kRunsc,  // gVisor: a kernel of its own in user space
-  kCrun,   // the host's kernel
-  kRunc,   // the host's kernel
+  kRunsc,   // gVisor: a kernel of its own in user space
+  kCrun,    // the host's kernel
+  kRunc,    // the host's kernel
+  kPodman,  // an engine, without a daemon: has crun start it
 };
 
 // A program that starts OCI containers, and how it is used here.
@@ -25,12 +26,17 @@ struct Runtime {
   std::string name() const;      // "runsc"
   std::string Describe() const;  // "gVisor (runsc, platform ptrace)"
   bool own_kernel() const { return kind == RuntimeKind::kRunsc; }
+  bool engine() const { return kind == RuntimeKind::kPodman; }
+  // Where a container finds the descriptor that its runtime was given for it: an engine has other
+  // plans for the standard input.
+  int wire_fd() const { return engine() ? 3 : 0; }
   // Whether a container whose processes are dead leaves more on the host than the state folder:
   // runc makes a cgroup for devices.
   bool needs_delete() const { return kind == RuntimeKind::kRunc; }
 
-  // Starts the container `id` of `bundle`; state is kept in `state_folder`. With a `pid_file` the
-  // program ends when the container runs, and without one when the container has ended.
+  // Starts the container `id` of `bundle`; state is kept in `state_folder`, which an engine has for
+  // that container alone. With a `pid_file` the program ends when the container runs, and without
+  // one when the container has ended.
   std::vector<std::string> RunArguments(const std::string& state_folder, const std::string& bundle,
                                         const std::string& pid_file, const std::string& id) const;
   // Kills the container, if it lives, and removes what the runtime keeps of it.
@@ -48,8 +54,8 @@ const std::vector<std::string>& RuntimeNames();
 using RuntimeProof = std::function<Status(const Runtime&)>;
 
 // The first runtime that `setting` names, that is installed and that `proof` accepts: gVisor first,
-// on the best of its platforms that works. kUnsupported when there is none, with what was tried,
-// why it failed, and the fix.
+// on the best of its platforms that works, engines last. kUnsupported when there is none, with what
+// was tried, why it failed, and the fix.
 Result<Runtime> FindRuntime(const std::string& setting, const std::string& launcher,
                             const RuntimeProof& proof);
 

@@ -9,9 +9,12 @@
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
+#include <csignal>
+#include <cstdlib>
 #include <filesystem>
 #include <string_view>
 #include <system_error>
+#include <thread>
 #include <utility>
 
 #include "base/file.h"
@@ -24,7 +27,9 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view kContainer = "c-";
+constexpr std::string_view kEngine = "e";
 constexpr auto kDeletePatience = std::chrono::seconds(10);
+constexpr auto kEndPatience = std::chrono::seconds(2);
 
 Status MakeFolders(const std::string& path) {
   std::error_code error;
@@ -95,7 +100,8 @@ void RemoveDeviceGroup(const std::string& id) {
 std::string NewServerName() {
   std::uint32_t number = 0;
   CHECK(::getrandom(&number, sizeof(number), 0) == sizeof(number));
-  return std::to_string(::getpid()) + "-" + std::to_string(number);
+  // Short, because of the paths below it; the lock is made anew, or there is no server.
+  return std::to_string(::getpid()) + "-" + std::to_string(number % 1'000'000);
 }
 
 // A lock that nobody holds, or nothing. Everybody who has the file open has the same one, and
@@ -120,6 +126,30 @@ void SweepDead(const std::string& parent) {
   }
 }
 
+// The processes whose command line names something below `folder`.
+std::vector<pid_t> ProcessesOf(const std::string& folder) {
+  std::vector<pid_t> found;
+  std::error_code ignored;
+  for (const fs::directory_entry& entry : fs::directory_iterator("/proc", ignored)) {
+    const auto pid = static_cast<pid_t>(std::atol(entry.path().filename().c_str()));
+    if (pid <= 0 || pid == ::getpid()) continue;
+    const std::string line = ReadFile(entry.path().string() + "/cmdline").value_or("");
+    if (line.find(folder + "/") != std::string::npos) found.push_back(pid);
+  }
+  return found;
+}
+
+// An engine's monitor outlives what it watches over by a moment, in which it has the engine clean
+// up. Whatever it would write then would be written after we have removed it.
+void EndProcessesOf(const std::string& folder) {
+  const auto deadline = std::chrono::steady_clock::now() + kEndPatience;
+  for (std::vector<pid_t> found = ProcessesOf(folder);
+       !found.empty() && std::chrono::steady_clock::now() < deadline; found = ProcessesOf(folder)) {
+    for (const pid_t pid : found) ::kill(pid, SIGKILL);
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+}
+
 }  // namespace
 
 void SweepStateFolder(const std::string& folder) {
@@ -135,6 +165,7 @@ void SweepStateFolder(const std::string& folder) {
     const std::string name = entry.path().filename().string();
     if (name.starts_with(kContainer)) RemoveDeviceGroup(name.substr(kContainer.size()));
   }
+  EndProcessesOf(folder);
   RemoveTree(folder);
 }
 
@@ -175,8 +206,25 @@ Result<std::string> StateFolder::AddContainer(
   return folder;
 }
 
+std::string StateFolder::engine_folder(const std::string& id) const {
+  return path_ + "/" + std::string(kEngine) + id.substr(id.rfind('-') + 1);
+}
+
+Status StateFolder::AddEngine(const std::string& id,
+                              const std::vector<std::pair<std::string, std::string>>& files) const {
+  for (const auto& [name, text] : files) {
+    const fs::path path = fs::path(engine_folder(id)) / name;
+    TRY(MakeFolders(path.parent_path()));
+    TRY(WriteNew(path, text));
+  }
+  return {};
+}
+
+void StateFolder::EndEngine(const std::string& id) const { EndProcessesOf(engine_folder(id)); }
+
 void StateFolder::RemoveContainer(const std::string& id) const {
   RemoveTree(path_ + "/" + std::string(kContainer) + id);
+  RemoveTree(engine_folder(id));
   RemoveDeviceGroup(id);
   std::error_code ignored;
   std::vector<std::string> notes;

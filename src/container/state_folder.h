@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/result.h"
@@ -18,7 +19,7 @@ inline constexpr char kStateParent[] = "/run/glovebox-containers";
 // server's, and is swept by the next one.
 //
 //   PARENT/SERVER/lock        SERVER/runtime/      SERVER/root-KIND/     SERVER/c-ID/{config.json,
-//                                                                        delete, pid, log}
+//                             SERVER/eNUMBER/                            delete, pid, log}
 class StateFolder {
  public:
   // Sweeps what dead servers left below `parent`, then makes a folder of our own.
@@ -30,12 +31,19 @@ class StateFolder {
   const std::string& path() const { return path_; }
   const std::string& server() const { return server_; }  // a name that no other server has
   std::string runtime_folder() const { return path_ + "/runtime"; }
+  // Where an engine keeps what it keeps of container `id`. Short: podman takes 50 characters.
+  std::string engine_folder(const std::string& id) const;
 
   // Makes the folder of container `id`: its configuration, and the command that ends it.
   Result<std::string> AddContainer(const std::string& id, const std::string& configuration,
                                    const std::vector<std::string>& delete_arguments) const;
-  // Once nothing of it lives: its folder goes, and what the runtime noted of it.
+  // Makes the folder of an engine for container `id`: files in it, by name and text.
+  Status AddEngine(const std::string& id,
+                   const std::vector<std::pair<std::string, std::string>>& files) const;
+  // Once nothing of it lives: its folders go, and what the runtime noted of it.
   void RemoveContainer(const std::string& id) const;
+  // Ends what an engine has left running for container `id`, and waits for that.
+  void EndEngine(const std::string& id) const;
 
  private:
   StateFolder() = default;

@@ -71,7 +71,13 @@ Error RuntimeFailed(const std::string& what, const std::string& log_file) {
   return Error(Errc::kSystem, what + (words.empty() ? "" : ": " + words));
 }
 
-Result<sandbox::Process> StartRuntime(const std::vector<std::string>& arguments, int input_fd,
+// What a runtime is given for its container: a socket, and the number under which it is looked for.
+struct Wire {
+  int fd = -1;
+  int place = 0;
+};
+
+Result<sandbox::Process> StartRuntime(const std::vector<std::string>& arguments, const Wire& wire,
                                       const std::string& log_file, const Slot* slot) {
   const UniqueFd null(::open("/dev/null", O_RDWR | O_CLOEXEC));
   const UniqueFd log(
@@ -82,7 +88,9 @@ Result<sandbox::Process> StartRuntime(const std::vector<std::string>& arguments,
   spawn.executable = arguments.front();
   spawn.arguments = arguments;
   spawn.environment = container::ProgramEnvironment();
-  spawn.descriptors = {{input_fd >= 0 ? input_fd : null.get(), 0}, {null.get(), 1}, {log.get(), 2}};
+  spawn.descriptors = {{null.get(), 0}, {null.get(), 1}, {log.get(), 2}};
+  if (wire.fd >= 0 && wire.place == 0) spawn.descriptors.front().first = wire.fd;
+  if (wire.fd >= 0 && wire.place != 0) spawn.descriptors.emplace_back(wire.fd, wire.place);
   if (slot != nullptr) spawn.adopt = [slot](pid_t pid) { return slot->cgroup->Adopt(pid); };
   return sandbox::Spawn(spawn);
 }
@@ -236,8 +244,9 @@ Result<std::shared_ptr<ContainerPool::Birth>> ContainerPool::TryBirth() {
     sent = std::move(prepared).error();
   }
   if (sent) {
-    auto started = StartRuntime(birth->container.run_arguments, control.theirs.get(),
-                                birth->container.log_file, birth->slot);
+    const Wire wire = {control.theirs.get(), means_.containers.runtime().wire_fd()};
+    auto started =
+        StartRuntime(birth->container.run_arguments, wire, birth->container.log_file, birth->slot);
     if (started) {
       birth->runtime.emplace(std::move(*started));
     } else {
@@ -359,7 +368,7 @@ void ContainerPool::Delete(const std::string& id) {
   if (!means_.containers.runtime().needs_delete()) return means_.containers.Forget(id);
   auto deletion = std::make_shared<Deletion>(means_.context);
   deletion->id = id;
-  auto started = StartRuntime(means_.containers.DeleteArguments(id), -1, "", nullptr);
+  auto started = StartRuntime(means_.containers.DeleteArguments(id), {}, "", nullptr);
   if (!started) return;  // what it leaves is swept by the next server
   deletion->runtime.emplace(std::move(*started));
   deletion->end.assign(::fcntl(deletion->runtime->pidfd(), F_DUPFD_CLOEXEC, 3));

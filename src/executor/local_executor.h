@@ -18,7 +18,7 @@ namespace glovebox {
 
 // The container tier: the same boxes, each an OCI container, for requests that ask for it.
 struct ContainerTierOptions {
-  std::string runtime = "auto";  // or "runsc", "crun", "runc"
+  std::string runtime = "auto";  // or a name of container::RuntimeNames()
   std::string image;             // container/image.h; empty: made of the host's files
   std::uint32_t warm_boxes = 2;  // containers of each kind that wait
 };

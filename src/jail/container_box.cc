@@ -21,11 +21,12 @@ namespace {
 constexpr auto kDeletePatience = std::chrono::seconds(10);
 constexpr char kProofProgram[] = "/glovebox-python";
 constexpr std::uint32_t kOwnUid = 1000;
-// What the runtime itself occupies in the group, beside the program; and gVisor's kernel, in which
-// one thread of the program is several tasks of the host.
+// What the runtime itself occupies in the group, beside the program; gVisor's kernel, in which one
+// thread of the program is several tasks of the host; an engine, which stays to pass streams on.
 constexpr std::uint64_t kRuntimeBytes = 32u << 20;
 constexpr std::uint32_t kRuntimeTasks = 32;
 constexpr std::uint64_t kKernelBytes = 64u << 20;
+constexpr std::uint64_t kEngineBytes = 96u << 20;
 constexpr std::uint32_t kTasksPerThread = 4;
 
 Error Refused(const std::string& flag, const std::string& why) {
@@ -99,6 +100,7 @@ sandbox::CgroupLimits LimitsOf(const BoxOrder& order, const container::Runtime& 
     limits.memory_bytes_max += kKernelBytes;
     limits.processes_max *= kTasksPerThread;
   }
+  if (runtime.engine()) limits.memory_bytes_max += kEngineBytes;
   limits.processes_max += kRuntimeTasks;
   return limits;
 }

@@ -178,6 +178,10 @@ class UnderCrun(Runtime, unittest.TestCase):
     runtime = "crun"
 
 
+class UnderPodman(Runtime, unittest.TestCase):
+    runtime = "podman"
+
+
 class Refusals(unittest.TestCase):
     def refusal(self, **settings):
         with server_for(**settings) as server:
@@ -199,7 +203,7 @@ class Refusals(unittest.TestCase):
 
     def test_no_runtime(self):
         hidden = ["unshare", "--mount", "sh", "-c",
-                  "for p in /usr/bin/runsc /usr/bin/crun /usr/sbin/runc; do "
+                  "for p in /usr/bin/runsc /usr/bin/crun /usr/sbin/runc /usr/bin/podman; do "
                   "mount --bind /dev/null $p; done; exec \"$@\"", "sh"]
         values = {**environment(), "SANDBOX_ENABLE_CONTAINER_MODE": "true",
                   "SANDBOX_ENABLE_FULL": "true"}
@@ -214,7 +218,7 @@ class AfterSigkill(unittest.TestCase):
     def test_the_next_start_leaves_nothing(self):
         before = set(leftovers())
         for number in range(KILLS):
-            runtime = ("runsc", "runsc", "runc", "crun")[number % 4]
+            runtime = ("runsc", "podman", "runc", "crun")[number % 4]
             victim = server_for(SANDBOX_CONTAINER_RUNTIME=runtime)
             victim.send("tools/call", {"name": "execute_code", "arguments": {
                 "code": "while True: pass", "use_container": True, "profile": "full"}})

@@ -255,6 +255,10 @@ class UnderCrun(Runtime, unittest.TestCase):
     runtime = "crun"
 
 
+class UnderPodman(Runtime, unittest.TestCase):
+    runtime = "podman"
+
+
 class UnderRunc(Runtime, unittest.TestCase):
     runtime = "runc"
 
@@ -293,7 +297,7 @@ class Refusals(unittest.TestCase):
             2, "--container", env={**ENVIRONMENT, "SANDBOX_CONTAINER_RUNTIME": "docker"}))
 
     def test_no_runtime_is_no_program(self):
-        hide = ("for p in /usr/bin/runsc /usr/bin/crun /usr/sbin/runc; do "
+        hide = ("for p in /usr/bin/runsc /usr/bin/crun /usr/sbin/runc /usr/bin/podman; do "
                 "mount --bind /dev/null $p; done; exec \"$@\"")
         result = subprocess.run(
             ["unshare", "--mount", "sh", "-c", hide, "sh", GLOVEBOX, "run", "--container", "--",
