@@ -291,7 +291,7 @@ void AddTargetOptions(CLI::App& command, Options& options) {
       ->capture_default_str();
   command
       .add_option("--container-runtime", options.container_runtime,
-                  "Of --target container: auto, runsc, crun, runc or podman")
+                  "Of --target container: auto, runsc, crun, runc, podman or docker")
       ->check(CLI::IsMember(container::RuntimeNames()))
       ->capture_default_str();
   auto* prefix = command.add_option("--target-command", options.target_command,

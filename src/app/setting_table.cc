@@ -404,9 +404,9 @@ std::vector<Setting> Containers() {
        .key = "containers.runtime",
        .target = &Settings::container_runtime,
        .default_text = "auto",
-       .choices = {"auto", "runsc", "crun", "runc", "podman"},
+       .choices = {"auto", "runsc", "crun", "runc", "podman", "docker"},
        .description = "Which runtime starts containers; auto takes the first of runsc (gVisor), "
-                      "crun, runc and podman that works here."},
+                      "crun, runc, podman and docker that works here."},
       {.name = "container-image",
        .variables = {"SANDBOX_CONTAINER_IMAGE"},
        .key = "containers.image",

@@ -15,9 +15,11 @@
 
 int main(int argc, char** argv) {
   const std::string_view mode = argc >= 2 ? argv[1] : "";
-  // The first process of a container, and which descriptor the server's socket is.
+  // The first process of a container, and where the server's socket is: a descriptor, or a name.
   if (mode == "container" && argc > 2) {
-    ::_exit(glovebox::zygote::RunContainerBox(std::atoi(argv[2])));
+    const int socket_fd =
+        argv[2][0] == '/' ? glovebox::zygote::CallServer(argv[2]) : std::atoi(argv[2]);
+    ::_exit(glovebox::zygote::RunContainerBox(socket_fd));
   }
   // A container runtime is being tried: that this line arrives is the proof.
   if (mode == "prove") return std::puts("proven") < 0 ? 1 : 0;

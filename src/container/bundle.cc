@@ -24,11 +24,11 @@ namespace {
 
 namespace json = boost::json;
 
-struct LimitName {
+struct LimitNameItem {
   int resource;
   const char* name;
 };
-constexpr LimitName kLimitNames[] = {
+constexpr LimitNameItem kLimitNames[] = {
     {RLIMIT_CORE, "RLIMIT_CORE"},         {RLIMIT_NOFILE, "RLIMIT_NOFILE"},
     {RLIMIT_FSIZE, "RLIMIT_FSIZE"},       {RLIMIT_MEMLOCK, "RLIMIT_MEMLOCK"},
     {RLIMIT_MSGQUEUE, "RLIMIT_MSGQUEUE"}, {RLIMIT_SIGPENDING, "RLIMIT_SIGPENDING"},
@@ -54,11 +54,9 @@ json::array Strings(const std::vector<std::string>& texts) {
 json::array Limits(const policy::BoxPolicy& policy) {
   json::array limits;
   for (const policy::RlimitItem& item : policy.rlimits) {
-    for (const LimitName& known : kLimitNames) {
-      if (known.resource != item.resource) continue;
-      limits.emplace_back(
-          json::object{{"type", known.name}, {"hard", item.value}, {"soft", item.value}});
-    }
+    const char* name = LimitName(item.resource);
+    if (name == nullptr) continue;
+    limits.emplace_back(json::object{{"type", name}, {"hard", item.value}, {"soft", item.value}});
   }
   return limits;
 }
@@ -126,7 +124,19 @@ json::array Mounts(const BundleSpec& spec) {
   return mounts;
 }
 
-bool NeededToStart(const std::string& call) {
+// Further ones where the wire is a socket that has a name.
+constexpr std::string_view kNeededToConnect[] = {"socket", "connect"};
+
+// Whose calls a filter judges.
+enum class Filtered : std::uint8_t { kPython, kConnectingPython, kForeign };
+
+bool IsNeeded(const std::string& call, Filtered filtered) {
+  if (filtered == Filtered::kForeign) return false;
+  if (filtered == Filtered::kConnectingPython &&
+      std::find(std::begin(kNeededToConnect), std::end(kNeededToConnect), call) !=
+          std::end(kNeededToConnect)) {
+    return true;
+  }
   return std::find(std::begin(kNeededToStart), std::end(kNeededToStart), call) !=
          std::end(kNeededToStart);
 }
@@ -159,16 +169,20 @@ void AddConditions(json::array& rules) {
 // The first wall of calls around the whole container, its first process included: what the policy
 // denies without conditions. The one that Python puts on itself, inside, is the whole policy.
 // Around a foreign program it is the only one.
-json::object Filter(bool foreign) {
+json::object Filter(Filtered filtered) {
+  const bool foreign = filtered == Filtered::kForeign;
   static const Result<SyscallPolicy> python = ParseSyscallPolicy(embedded::kPythonSyscalls);
   static const Result<SyscallPolicy> server = ParseSyscallPolicy(embedded::kServerSyscalls);
   CHECK(python.ok() && server.ok());  // the build compiled the same texts
   json::array rules;
   if (foreign) AddConditions(rules);
+  if (filtered == Filtered::kConnectingPython) {
+    rules.push_back(DenyIf("socket", "SCMP_CMP_NE", AF_UNIX, 0));
+  }
   for (const DenyRule& rule : (foreign ? server : python)->deny) {
     json::array names;
     for (const std::string& call : rule.calls) {
-      if (foreign || !NeededToStart(call)) names.emplace_back(call);
+      if (!IsNeeded(call, filtered)) names.emplace_back(call);
     }
     if (names.empty()) continue;
     rules.push_back(
@@ -195,7 +209,7 @@ json::object Linux(const BundleSpec& spec) {
                              "/proc/sysrq-trigger"};
   if (!spec.own_kernel) {
     namespaces.emplace_back(json::object{{"type", "cgroup"}});
-    object["seccomp"] = Filter(spec.foreign);
+    object["seccomp"] = Filter(spec.foreign ? Filtered::kForeign : Filtered::kPython);
     if (spec.ids) {
       namespaces.emplace_back(json::object{{"type", "user"}});
       object["uidMappings"] = Mapping(*spec.ids, spec.inner_uid);
@@ -219,6 +233,17 @@ std::string BundleConfiguration(const BundleSpec& spec) {
       {"annotations", {{"io.glovebox.container", spec.id}, {"io.glovebox.server", spec.server}}},
   };
   return json::serialize(configuration) + "\n";
+}
+
+std::string FilterConfiguration() {
+  return json::serialize(Filter(Filtered::kConnectingPython)) + "\n";
+}
+
+const char* LimitName(int resource) {
+  for (const LimitNameItem& known : kLimitNames) {
+    if (known.resource == resource) return known.name;
+  }
+  return nullptr;
 }
 
 }  // namespace glovebox::container

@@ -39,4 +39,11 @@ struct BundleSpec {
 // the limits on memory, processes and CPU are is the business of the cgroup it is started in.
 std::string BundleConfiguration(const BundleSpec& spec);
 
+// The list of system calls in it alone, for an engine that takes it as a file of its own; with the
+// calls by which a container of ours reaches a socket that was mounted into it.
+std::string FilterConfiguration();
+
+// "RLIMIT_CORE"; nothing for a limit that the specification does not know.
+const char* LimitName(int resource);
+
 }  // namespace glovebox::container

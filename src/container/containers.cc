@@ -1,10 +1,15 @@
 #include "container/containers.h"
 
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
 #include <utility>
 
 #include "base/text.h"
+#include "container/docker.h"
 #include "container/layer_tree.h"
 #include "container/podman.h"
 #include "container/program.h"
@@ -15,6 +20,7 @@ namespace {
 
 constexpr auto kProofPatience = std::chrono::seconds(5);
 constexpr auto kDeletePatience = std::chrono::seconds(5);
+constexpr auto kImportPatience = std::chrono::seconds(30);
 // The uids of a trial, far from every range that somebody uses: nothing of the host is theirs.
 constexpr HostIds kTrialIds = {1'999'900'000, 1'999'900'001};
 
@@ -52,22 +58,62 @@ Result<Containers> Containers::Open(const ContainerOptions& options,
   return containers;
 }
 
-Status Containers::Prove(const Runtime& candidate, const ContainerKind& kind) {
+Status Containers::Prove(const Runtime& candidate, ContainerKind kind) {
   runtime_ = candidate;
-  const PreparedContainer trial = TRY(Prepare(kind, "prove", kTrialIds));
-  const std::vector<std::string> run =
-      candidate.RunArguments(RuntimeFolder(trial.id), trial.folder, "", trial.id);
-  Result<ProgramEnd> end = RunProgram(run, kProofPatience);
+  if (candidate.docker()) {
+    if (options_.foreign) {
+      return Error(Errc::kUnsupported,
+                   "its daemon would hold the limits and copy the streams of the program; podman, "
+                   "or the runc that docker brought along, leaves both to us");
+    }
+    RemoveOrphans();
+    TRY(ImportRoot(kind));
+  }
+  const PreparedContainer trial = TRY(PrepareAs(kind, "prove", kTrialIds, false));
+  Result<ProgramEnd> end = RunProgram(trial.run_arguments, kProofPatience);
   // A hanging one leaves processes that only its runtime knows.
   const bool clean = end.ok() && end->succeeded();
   if (!clean) static_cast<void>(RunProgram(DeleteArguments(trial.id), kDeletePatience));
-  if (candidate.engine()) state_.EndEngine(trial.id);
+  if (candidate.podman()) state_.EndEngine(trial.id);
   Forget(trial.id);
   if (!end) return std::move(end).error();
   if (!end->in_time) return Error(Errc::kUnsupported, "did not run a container in 5 seconds");
   if (end->exit_code == 0 && Trim(end->output).ends_with("proven")) return {};
   return Error(Errc::kUnsupported, "exit code " + std::to_string(end->exit_code) + "\n" +
                                        std::string(Trim(end->output)));
+}
+
+// A client that is killed at the wrong moment leaves a container that was made and never started.
+void Containers::RemoveOrphans() const {
+  const std::string& docker = runtime_.program;
+  const auto remove = [&](const std::vector<std::string>& list, const char* noun) {
+    const auto listed = RunProgram(list, kDeletePatience);
+    if (!listed || !listed->succeeded()) return;  // the proof will say why
+    for (const std::string& name : DockerOrphans(listed->output, options_.state_parent)) {
+      static_cast<void>(RunProgram({docker, noun, "rm", "--force", name}, kDeletePatience));
+    }
+  };
+  remove(DockerContainers(docker), "container");
+  remove(DockerImages(docker), "image");
+}
+
+Status Containers::ImportRoot(ContainerKind& kind) {
+  const DockerRoot root =
+      TRY(MakeDockerRoot(kind.root, !image_.folder.empty() && kind.root.folder == image_.folder));
+  const std::string name = DockerImageName(state_.server(), ++images_);
+  const std::string folder = TRY(
+      state_.AddImage(std::to_string(images_), {runtime_.program, "image", "rm", "--force", name}));
+  const std::string archive = folder + "/root.tar";
+  for (const auto& command : DockerImport(runtime_.program, root, archive, name)) {
+    const ProgramEnd end = TRY(RunProgram(command, kImportPatience));
+    if (!end.succeeded()) {
+      return Error(Errc::kUnsupported, command.front() + ": " + std::string(Trim(end.output)));
+    }
+  }
+  ::unlink(archive.c_str());
+  kind.root = root.root;
+  kind.engine_image = name;
+  return {};
 }
 
 Result<ContainerKind> Containers::MakeKind(const sandbox::RootLayout& root,
@@ -87,11 +133,17 @@ Result<ContainerKind> Containers::MakeKind(const sandbox::RootLayout& root,
   kind.program = program;
   kind.work_folder = WorkFolderOf(policy);
   kind.host_name = "box";
+  if (runtime_.docker()) TRY(ImportRoot(kind));
   return kind;
 }
 
 Result<PreparedContainer> Containers::Prepare(const ContainerKind& kind, const std::string& mode,
                                               std::optional<HostIds> ids) {
+  return PrepareAs(kind, mode, ids, true);
+}
+
+Result<PreparedContainer> Containers::PrepareAs(const ContainerKind& kind, const std::string& mode,
+                                                std::optional<HostIds> ids, bool detach) {
   PreparedContainer prepared;
   prepared.id = NextId();
   BundleSpec spec;
@@ -99,15 +151,39 @@ Result<PreparedContainer> Containers::Prepare(const ContainerKind& kind, const s
   spec.server = state_.server();
   spec.root = &kind.root;
   spec.policy = &kind.policy;
-  spec.arguments = {kind.program, mode, std::to_string(runtime_.wire_fd())};
+  spec.arguments = {kind.program, mode};
   spec.work_folder = kind.work_folder;
   spec.host_name = kind.host_name;
   spec.own_kernel = runtime_.own_kernel();
   spec.ids = ids;
-  TRY(Write(spec, prepared));
-  prepared.run_arguments = runtime_.RunArguments(RuntimeFolder(prepared.id), prepared.folder,
-                                                 prepared.pid_file, prepared.id);
+  if (runtime_.docker()) {
+    TRY(PrepareDocker(kind, spec, detach, prepared));
+    return prepared;
+  }
+  spec.arguments.push_back(std::to_string(runtime_.wire_fd()));
+  TRY(Write(spec, detach, prepared));
   return prepared;
+}
+
+Status Containers::PrepareDocker(const ContainerKind& kind, BundleSpec& spec, bool detach,
+                                 PreparedContainer& prepared) const {
+  prepared.folder =
+      TRY(state_.AddContainer(prepared.id, {{"seccomp.json", FilterConfiguration()}, {"log", ""}},
+                              DeleteArguments(prepared.id)));
+  prepared.log_file = prepared.folder + "/log";
+  DockerStart start{runtime_.program, kind.engine_image, prepared.folder + "/seccomp.json", "",
+                    detach};
+  if (detach) {
+    start.wire_folder = prepared.folder + "/wire";
+    prepared.wire_socket = start.wire_folder + "/" + kWireSocket;
+    prepared.uid = spec.ids ? spec.ids->box : spec.inner_uid;
+    spec.arguments.push_back(std::string(kDockerWireFolder) + "/" + kWireSocket);
+    if (::mkdir(start.wire_folder.c_str(), 0711) != 0) {
+      return Error::FromErrno("making " + start.wire_folder, errno);
+    }
+  }
+  prepared.run_arguments = DockerRun(spec, start);
+  return {};
 }
 
 Result<PreparedContainer> Containers::PrepareForeign(const sandbox::RootPlan& plan,
@@ -128,27 +204,28 @@ Result<PreparedContainer> Containers::PrepareForeign(const sandbox::RootPlan& pl
   spec.ids = program.ids;
   spec.inner_uid = program.uid;
   spec.foreign = true;
-  TRY(Write(spec, prepared));
-  prepared.run_arguments =
-      runtime_.RunArguments(RuntimeFolder(prepared.id), prepared.folder, "", prepared.id);
+  TRY(Write(spec, false, prepared));
   return prepared;
 }
 
 std::string Containers::RuntimeFolder(const std::string& id) const {
-  return runtime_.engine() ? state_.engine_folder(id) : state_.runtime_folder();
+  return runtime_.podman() ? state_.engine_folder(id) : state_.runtime_folder();
 }
 
 std::string Containers::NextId() {
   return "glovebox-" + state_.server() + "-" + std::to_string(next_++);
 }
 
-Status Containers::Write(const BundleSpec& spec, PreparedContainer& prepared) const {
-  prepared.folder = TRY(
-      state_.AddContainer(prepared.id, BundleConfiguration(spec), DeleteArguments(prepared.id)));
-  prepared.pid_file = prepared.folder + "/pid";
+Status Containers::Write(const BundleSpec& spec, bool detach, PreparedContainer& prepared) const {
+  const std::string runtime_folder = RuntimeFolder(prepared.id);
+  prepared.folder = TRY(state_.AddContainer(
+      prepared.id, {{"config.json", BundleConfiguration(spec)}}, DeleteArguments(prepared.id)));
+  if (detach) prepared.pid_file = prepared.folder + "/pid";
   prepared.log_file = prepared.folder + "/log";
-  if (!runtime_.engine()) return {};
-  return state_.AddEngine(prepared.id, PodmanFiles(RuntimeFolder(prepared.id), prepared.folder));
+  prepared.run_arguments =
+      runtime_.RunArguments(runtime_folder, prepared.folder, prepared.pid_file, prepared.id);
+  if (!runtime_.podman()) return {};
+  return state_.AddEngine(prepared.id, PodmanFiles(runtime_folder, prepared.folder));
 }
 
 std::vector<std::string> Containers::DeleteArguments(const std::string& id) const {

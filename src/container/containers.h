@@ -1,5 +1,7 @@
 #pragma once
 
+#include <sys/types.h>
+
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -20,6 +22,8 @@ struct ContainerOptions {
   std::string runtime = "auto";  // or a name of RuntimeNames()
   std::string image;             // what OpenImage takes; empty: made of the host's files
   std::string launcher;          // absolute path of glovebox-python
+  // For a program of others, whose streams and limits docker's daemon would have in its hands.
+  bool foreign = false;
   std::string state_parent = kStateParent;
   std::string image_cache = kImageCache;
 };
@@ -31,6 +35,7 @@ struct ContainerKind {
   std::string program;  // the first process, as named in the root
   std::string work_folder;
   std::string host_name;
+  std::string engine_image;  // of a runtime that takes no folder as a root
 };
 
 // A program of others.
@@ -48,6 +53,10 @@ struct PreparedContainer {
   std::string folder;
   std::vector<std::string> run_arguments;
   std::string pid_file;  // written by the runtime when the container runs
+  // Where somebody has to listen before it is started: it connects, as `uid`. Then there is no
+  // pid_file; the connection tells who it is. Empty: it is given a socket.
+  std::string wire_socket;
+  uid_t uid = 0;
   std::string log_file;  // for what the runtime has to say
 };
 
@@ -87,10 +96,16 @@ class Containers {
  private:
   Containers(ContainerOptions options, StateFolder state)
       : options_(std::move(options)), state_(std::move(state)) {}
-  Status Prove(const Runtime& candidate, const ContainerKind& kind);
+  Status Prove(const Runtime& candidate, ContainerKind kind);
+  Status ImportRoot(ContainerKind& kind);
+  void RemoveOrphans() const;
+  Result<PreparedContainer> PrepareAs(const ContainerKind& kind, const std::string& mode,
+                                      std::optional<HostIds> ids, bool detach);
+  Status PrepareDocker(const ContainerKind& kind, BundleSpec& spec, bool detach,
+                       PreparedContainer& prepared) const;
   std::string NextId();
   std::string RuntimeFolder(const std::string& id) const;
-  Status Write(const BundleSpec& spec, PreparedContainer& prepared) const;
+  Status Write(const BundleSpec& spec, bool detach, PreparedContainer& prepared) const;
 
   ContainerOptions options_;
   StateFolder state_;
@@ -98,6 +113,7 @@ class Containers {
   Runtime runtime_;
   std::uint64_t next_ = 1;
   std::uint64_t kinds_ = 0;
+  std::uint64_t images_ = 0;
 };
 
 }  // namespace glovebox::container

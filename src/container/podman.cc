@@ -31,8 +31,7 @@ std::string Storage(const std::string& home) {
 
 }  // namespace
 
-std::vector<std::pair<std::string, std::string>> PodmanFiles(const std::string& home,
-                                                             const std::string& bundle) {
+NamedTexts PodmanFiles(const std::string& home, const std::string& bundle) {
   return {{"hooks/precreate.json", Hook(bundle)},
           {"containers.conf", kEngine},
           {"storage.conf", Storage(home)},

@@ -10,14 +10,14 @@
 // the box, its mounts in the namespace of the launcher, its records and locks with the folder.
 
 #include <string>
-#include <utility>
 #include <vector>
+
+#include "container/state_folder.h"
 
 namespace glovebox::container {
 
-// The files below `home` that podman needs to start the container of `bundle`: name and text.
-std::vector<std::pair<std::string, std::string>> PodmanFiles(const std::string& home,
-                                                             const std::string& bundle);
+// The files below `home` that podman needs to start the container of `bundle`.
+NamedTexts PodmanFiles(const std::string& home, const std::string& bundle);
 
 // `podman` up to its command, everything of its own below `home`. It refuses a home of more than
 // 48 characters.

@@ -15,10 +15,9 @@ struct KindName {
   const char* name;
 };
 constexpr KindName kKinds[] = {
-    {RuntimeKind::kRunsc, "runsc"},
-    {RuntimeKind::kCrun, "crun"},
-    {RuntimeKind::kRunc, "runc"},
-    {RuntimeKind::kPodman, "podman"},
+    {RuntimeKind::kRunsc, "runsc"},   {RuntimeKind::kCrun, "crun"},
+    {RuntimeKind::kRunc, "runc"},     {RuntimeKind::kPodman, "podman"},
+    {RuntimeKind::kDocker, "docker"},
 };
 
 // gVisor's own order of preference; kvm last, because where it half works it does not fail but
@@ -58,7 +57,7 @@ std::string Runtime::name() const {
 
 std::string Runtime::Describe() const {
   if (kind == RuntimeKind::kRunsc) return "gVisor (runsc, platform " + platform + ")";
-  if (kind == RuntimeKind::kPodman) return "podman (crun)";
+  if (podman()) return "podman (crun)";
   return name();
 }
 
@@ -78,6 +77,7 @@ std::vector<std::string> Runtime::Front(const std::string& state_folder) const {
       }
       return arguments;
     }
+    case RuntimeKind::kDocker: return {program};
   }
   return {};
 }
@@ -87,7 +87,7 @@ std::vector<std::string> Runtime::RunArguments(const std::string& state_folder,
                                                const std::string& pid_file,
                                                const std::string& id) const {
   std::vector<std::string> arguments = Front(state_folder);
-  if (kind == RuntimeKind::kPodman) {
+  if (podman()) {
     for (std::string& word : PodmanRun(state_folder, pid_file, id)) {
       arguments.push_back(std::move(word));
     }
@@ -102,8 +102,10 @@ std::vector<std::string> Runtime::RunArguments(const std::string& state_folder,
 std::vector<std::string> Runtime::DeleteArguments(const std::string& state_folder,
                                                   const std::string& id) const {
   std::vector<std::string> arguments = Front(state_folder);
-  if (engine()) {
+  if (podman()) {
     arguments.insert(arguments.end(), {"rm", "--force", "--time=0", "--ignore", id});
+  } else if (docker()) {
+    arguments.insert(arguments.end(), {"rm", "--force", id});
   } else {
     arguments.insert(arguments.end(), {"delete", "--force", id});
   }
@@ -111,7 +113,8 @@ std::vector<std::string> Runtime::DeleteArguments(const std::string& state_folde
 }
 
 const std::vector<std::string>& RuntimeNames() {
-  static const std::vector<std::string> names = {"auto", "runsc", "crun", "runc", "podman"};
+  static const std::vector<std::string> names = {"auto", "runsc",  "crun",
+                                                 "runc", "podman", "docker"};
   return names;
 }
 

@@ -14,6 +14,7 @@ enum class RuntimeKind : std::uint8_t {
   kCrun,    // the host's kernel
   kRunc,    // the host's kernel
   kPodman,  // an engine, without a daemon: has crun start it
+  kDocker,  // an engine, whose daemon starts it
 };
 
 // A program that starts OCI containers, and how it is used here.
@@ -26,15 +27,19 @@ struct Runtime {
   std::string name() const;      // "runsc"
   std::string Describe() const;  // "gVisor (runsc, platform ptrace)"
   bool own_kernel() const { return kind == RuntimeKind::kRunsc; }
-  bool engine() const { return kind == RuntimeKind::kPodman; }
-  // Where a container finds the descriptor that its runtime was given for it: an engine has other
+  // podman has a folder of its own for every container.
+  bool podman() const { return kind == RuntimeKind::kPodman; }
+  // docker's daemon starts containers where it likes, and passes nothing on.
+  bool docker() const { return kind == RuntimeKind::kDocker; }
+  // Where a container finds the descriptor that its runtime was given for it: podman has other
   // plans for the standard input.
-  int wire_fd() const { return engine() ? 3 : 0; }
+  int wire_fd() const { return podman() ? 3 : 0; }
   // Whether a container whose processes are dead leaves more on the host than the state folder:
-  // runc makes a cgroup for devices.
-  bool needs_delete() const { return kind == RuntimeKind::kRunc; }
+  // runc makes a cgroup for devices, docker's daemon has to be told.
+  bool needs_delete() const { return kind == RuntimeKind::kRunc || docker(); }
 
-  // Starts the container `id` of `bundle`; state is kept in `state_folder`, which an engine has for
+  // Not docker's (container/docker.h).
+  // Starts the container `id` of `bundle`; state is kept in `state_folder`, which podman has for
   // that container alone. With a `pid_file` the program ends when the container runs, and without
   // one when the container has ended.
   std::vector<std::string> RunArguments(const std::string& state_folder, const std::string& bundle,

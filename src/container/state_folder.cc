@@ -28,6 +28,7 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view kContainer = "c-";
 constexpr std::string_view kEngine = "e";
+constexpr std::string_view kImage = "image-";
 constexpr auto kDeletePatience = std::chrono::seconds(10);
 constexpr auto kEndPatience = std::chrono::seconds(2);
 
@@ -150,21 +151,45 @@ void EndProcessesOf(const std::string& folder) {
   }
 }
 
+// Runs the command that was noted in `folder` for its end.
+void ObeyNote(const std::string& folder) {
+  const std::string note = ReadFile(folder + "/delete").value_or("");
+  std::vector<std::string> arguments;
+  for (const std::string_view line : Split(note, '\n')) {
+    if (!line.empty()) arguments.emplace_back(line);
+  }
+  if (!arguments.empty()) static_cast<void>(RunProgram(arguments, kDeletePatience));
+}
+
+Status WriteNote(const std::string& folder, const std::vector<std::string>& delete_arguments) {
+  std::string note;
+  for (const std::string& argument : delete_arguments) note += argument + "\n";
+  return WriteNew(folder + "/delete", note);
+}
+
+Status WriteAll(const std::string& folder, const NamedTexts& files) {
+  for (const auto& [name, text] : files) {
+    const fs::path path = fs::path(folder) / name;
+    TRY(MakeFolders(path.parent_path()));
+    TRY(WriteNew(path, text));
+  }
+  return {};
+}
+
 }  // namespace
 
 void SweepStateFolder(const std::string& folder) {
   std::error_code ignored;
+  std::vector<std::string> images;
   for (const fs::directory_entry& entry : fs::directory_iterator(folder, ignored)) {
-    const std::string note = ReadFile(entry.path().string() + "/delete").value_or("");
-    std::vector<std::string> arguments;
-    for (const std::string_view line : Split(note, '\n')) {
-      if (!line.empty()) arguments.emplace_back(line);
-    }
-    // What cannot be ended by its runtime is ended with its cgroup.
-    if (!arguments.empty()) static_cast<void>(RunProgram(arguments, kDeletePatience));
     const std::string name = entry.path().filename().string();
-    if (name.starts_with(kContainer)) RemoveDeviceGroup(name.substr(kContainer.size()));
+    if (name.starts_with(kImage)) images.push_back(entry.path().string());
+    if (!name.starts_with(kContainer)) continue;
+    // What cannot be ended by its runtime is ended with its cgroup.
+    ObeyNote(entry.path().string());
+    RemoveDeviceGroup(name.substr(kContainer.size()));
   }
+  for (const std::string& image : images) ObeyNote(image);
   EndProcessesOf(folder);
   RemoveTree(folder);
 }
@@ -191,18 +216,27 @@ StateFolder::StateFolder(StateFolder&& other) noexcept
 
 StateFolder::~StateFolder() {
   if (path_.empty()) return;
+  std::error_code ignored;
+  for (const fs::directory_entry& entry : fs::directory_iterator(path_, ignored)) {
+    if (entry.path().filename().string().starts_with(kImage)) ObeyNote(entry.path().string());
+  }
   RemoveTree(path_);
 }
 
 Result<std::string> StateFolder::AddContainer(
-    const std::string& id, const std::string& configuration,
+    const std::string& id, const NamedTexts& configuration,
     const std::vector<std::string>& delete_arguments) const {
   std::string folder = path_ + "/" + std::string(kContainer) + id;
+  TRY(WriteAll(folder, configuration));
+  TRY(WriteNote(folder, delete_arguments));
+  return folder;
+}
+
+Result<std::string> StateFolder::AddImage(const std::string& name,
+                                          const std::vector<std::string>& delete_arguments) const {
+  std::string folder = path_ + "/" + std::string(kImage) + name;
   TRY(MakeFolders(folder));
-  std::string note;
-  for (const std::string& argument : delete_arguments) note += argument + "\n";
-  TRY(WriteNew(folder + "/config.json", configuration));
-  TRY(WriteNew(folder + "/delete", note));
+  TRY(WriteNote(folder, delete_arguments));
   return folder;
 }
 
@@ -210,14 +244,8 @@ std::string StateFolder::engine_folder(const std::string& id) const {
   return path_ + "/" + std::string(kEngine) + id.substr(id.rfind('-') + 1);
 }
 
-Status StateFolder::AddEngine(const std::string& id,
-                              const std::vector<std::pair<std::string, std::string>>& files) const {
-  for (const auto& [name, text] : files) {
-    const fs::path path = fs::path(engine_folder(id)) / name;
-    TRY(MakeFolders(path.parent_path()));
-    TRY(WriteNew(path, text));
-  }
-  return {};
+Status StateFolder::AddEngine(const std::string& id, const NamedTexts& files) const {
+  return WriteAll(engine_folder(id), files);
 }
 
 void StateFolder::EndEngine(const std::string& id) const { EndProcessesOf(engine_folder(id)); }

@@ -13,13 +13,16 @@ namespace glovebox::container {
 // locks, which nobody else may enter: roots of containers are other users.
 inline constexpr char kStateParent[] = "/run/glovebox-containers";
 
+// Files by their names, which may name a folder that they are in.
+using NamedTexts = std::vector<std::pair<std::string, std::string>>;
+
 // The folder in which one server keeps everything about its containers: bundles, what the runtime
 // notes, and for every container the command that ends it, written down before it is started. Held
 // by a lock that the kernel gives up when we die, however; what is found unlocked is a dead
 // server's, and is swept by the next one.
 //
 //   PARENT/SERVER/lock        SERVER/runtime/      SERVER/root-KIND/     SERVER/c-ID/{config.json,
-//                             SERVER/eNUMBER/                            delete, pid, log}
+//   SERVER/image-NAME/        SERVER/eNUMBER/                            delete, pid, log}
 class StateFolder {
  public:
   // Sweeps what dead servers left below `parent`, then makes a folder of our own.
@@ -35,11 +38,14 @@ class StateFolder {
   std::string engine_folder(const std::string& id) const;
 
   // Makes the folder of container `id`: its configuration, and the command that ends it.
-  Result<std::string> AddContainer(const std::string& id, const std::string& configuration,
+  Result<std::string> AddContainer(const std::string& id, const NamedTexts& configuration,
                                    const std::vector<std::string>& delete_arguments) const;
-  // Makes the folder of an engine for container `id`: files in it, by name and text.
-  Status AddEngine(const std::string& id,
-                   const std::vector<std::pair<std::string, std::string>>& files) const;
+  // Makes the folder of what an engine is to hold for several containers, and the command that has
+  // it removed. That is given when the server ends, after its containers.
+  Result<std::string> AddImage(const std::string& name,
+                               const std::vector<std::string>& delete_arguments) const;
+  // Makes the folder of an engine for container `id`.
+  Status AddEngine(const std::string& id, const NamedTexts& files) const;
   // Once nothing of it lives: its folders go, and what the runtime noted of it.
   void RemoveContainer(const std::string& id) const;
   // Ends what an engine has left running for container `id`, and waits for that.

@@ -83,7 +83,8 @@ TEST_F(StateFolderTest, AGroupThatARuntimeDidNotNoteIsRemoved) {
 TEST_F(StateFolderTest, AContainerIsNotedBeforeItCanBeStarted) {
   auto folder = StateFolder::Open(folder_);
   ASSERT_TRUE(folder.ok());
-  const auto made = folder->AddContainer("id", "{}\n", {"/bin/true", "an argument"});
+  const auto made =
+      folder->AddContainer("id", {{"config.json", "{}\n"}}, {"/bin/true", "an argument"});
   ASSERT_TRUE(made.ok());
   EXPECT_TRUE(fs::exists(*made + "/config.json"));
   EXPECT_TRUE(fs::exists(*made + "/delete"));

@@ -22,6 +22,7 @@
 #include "base/text.h"
 #include "container/program.h"
 #include "executor/box_channels.h"
+#include "executor/container_wire.h"
 #include "python/wire/descriptor_passing.h"
 #include "sandbox/parent/spawn.h"
 
@@ -99,6 +100,11 @@ std::vector<std::string> MissingIn(const container::Runtime& runtime) {
   std::vector<std::string> missing = {
       "kernel events: no supervisor hears of refused system calls in a container; what the "
       "interpreter sees is told"};
+  if (runtime.docker()) {
+    missing.emplace_back(
+        "user namespace: docker gives its containers none; their user is one of the host that owns "
+        "nothing there");
+  }
   if (runtime.own_kernel()) {
     missing.emplace_back(
         "Landlock: gVisor's kernel has none; its files are held by the root and by gVisor itself");
@@ -125,12 +131,16 @@ std::uint32_t InnerWalls(std::uint32_t walls, const container::Runtime& runtime)
 
 // One container, from the command that starts it until its box is gone.
 struct ContainerPool::Birth {
-  explicit Birth(asio::io_context& context) : runtime_end(context), control(context) {}
+  explicit Birth(asio::io_context& context)
+      : runtime_end(context), listener(context), control(context) {}
 
   container::PreparedContainer container;
   Slot* slot = nullptr;
   std::optional<sandbox::Process> runtime;  // until it has ended
   asio::posix::stream_descriptor runtime_end;
+  // Of a container that connects: until it has, and what it then gets.
+  asio::posix::stream_descriptor listener;
+  std::optional<BoxEnds> ends;
   asio::posix::stream_descriptor control;  // open as long as the container is to live
   UniqueFd pidfd;                          // of the container, until the box has it
   std::shared_ptr<Box> box;
@@ -224,7 +234,6 @@ void ContainerPool::BeginBirth() {
 
 Result<std::shared_ptr<ContainerPool::Birth>> ContainerPool::TryBirth() {
   BoxChannels channels = TRY(BoxChannels::Make());
-  SocketPair control = TRY(MakeControlSocket());
   auto birth = std::make_shared<Birth>(means_.context);
   birth->slot = TRY(means_.slots.Take(kBirthLimits));
   std::optional<container::HostIds> ids;
@@ -232,33 +241,19 @@ Result<std::shared_ptr<ContainerPool::Birth>> ContainerPool::TryBirth() {
     const uid_t base = means_.host.uids()->base();
     ids = container::HostIds{base, base + birth->slot->number};
   }
-  // Every box end travels with the set-up; the container takes them when it comes to life.
-  Status sent = Error(Errc::kInternal, "not sent");
   auto prepared = means_.containers.Prepare(container_kind_, "container", ids);
-  if (prepared) {
+  Status started = prepared ? Status() : Status(std::move(prepared).error());
+  if (started) {
     birth->container = std::move(*prepared);
-    const int error =
-        wire::SendWithDescriptors(control.ours.get(), wire::Encode(setup_), channels.box.List({}));
-    sent = error == 0 ? Status() : Status(Error::FromErrno("sending a container's set-up", error));
-  } else {
-    sent = std::move(prepared).error();
+    birth->ends.emplace(std::move(channels.box));
+    started =
+        birth->container.wire_socket.empty() ? StartWithSocket(*birth) : StartListening(*birth);
   }
-  if (sent) {
-    const Wire wire = {control.theirs.get(), means_.containers.runtime().wire_fd()};
-    auto started =
-        StartRuntime(birth->container.run_arguments, wire, birth->container.log_file, birth->slot);
-    if (started) {
-      birth->runtime.emplace(std::move(*started));
-    } else {
-      sent = std::move(started).error();
-    }
-  }
-  if (!sent) {
+  if (!started) {
     means_.slots.Return(birth->slot);
     if (!birth->container.id.empty()) means_.containers.Forget(birth->container.id);
-    return std::move(sent).error();
+    return std::move(started).error();
   }
-  birth->control.assign(control.ours.release());
   const bool own_kernel = means_.containers.runtime().own_kernel();
   Box::Means means{birth->slot, nullptr, nullptr, {}, nullptr, true, own_kernel, kBirthTimeMax};
   birth->box = std::make_shared<Box>(means_.context, std::move(channels.server), std::move(means));
@@ -271,13 +266,64 @@ Result<std::shared_ptr<ContainerPool::Birth>> ContainerPool::TryBirth() {
   ++births_;
   birth->box->Begin();
   AwaitRuntime(birth);
+  if (birth->listener.is_open()) AwaitCall(birth);
   return birth;
+}
+
+// Every box end travels with the set-up; the container takes them when it comes to life.
+Status ContainerPool::SendSetup(Birth& birth, int socket_fd) const {
+  const int error =
+      wire::SendWithDescriptors(socket_fd, wire::Encode(setup_), birth.ends->List({}));
+  birth.ends.reset();
+  if (error != 0) return Error::FromErrno("sending a container's set-up", error);
+  return {};
+}
+
+Status ContainerPool::StartWithSocket(Birth& birth) const {
+  SocketPair control = TRY(MakeControlSocket());
+  TRY(SendSetup(birth, control.ours.get()));
+  const Wire wire = {control.theirs.get(), means_.containers.runtime().wire_fd()};
+  birth.runtime.emplace(
+      TRY(StartRuntime(birth.container.run_arguments, wire, birth.container.log_file, birth.slot)));
+  birth.control.assign(control.ours.release());
+  return {};
+}
+
+// What is started here is a client of the runtime: it takes nothing of the container's share.
+Status ContainerPool::StartListening(Birth& birth) const {
+  UniqueFd listener = TRY(ListenForContainer(birth.container.wire_socket, birth.container.uid));
+  birth.runtime.emplace(
+      TRY(StartRuntime(birth.container.run_arguments, {}, birth.container.log_file, nullptr)));
+  birth.listener.assign(listener.release());
+  return {};
+}
+
+void ContainerPool::AwaitCall(const std::shared_ptr<Birth>& birth) {
+  AwaitReadable(birth->listener, [this, alive = alive_, birth](const error_code& error) {
+    if (!error && *alive && !birth->over) OnCall(birth);
+  });
+}
+
+// It has one process, in a group of the runtime's: from here on everything is in ours.
+void ContainerPool::OnCall(const std::shared_ptr<Birth>& birth) {
+  auto call = AcceptContainer(birth->listener.native_handle(), birth->container.uid);
+  error_code ignored;
+  birth->listener.close(ignored);
+  ::unlink(birth->container.wire_socket.c_str());
+  if (!call) return FailBirth(birth, call.error());
+  birth->pidfd.reset(static_cast<int>(::syscall(SYS_pidfd_open, call->pid, 0)));
+  Status begun = birth->pidfd ? birth->slot->cgroup->Adopt(call->pid)
+                              : Status(Error::FromErrno("finding a container", errno));
+  if (begun) begun = SendSetup(*birth, call->socket.get());
+  if (!begun) return FailBirth(birth, begun.error());
+  birth->control.assign(call->socket.release());
+  AwaitGreeting(birth);
 }
 
 void ContainerPool::AwaitRuntime(const std::shared_ptr<Birth>& birth) {
   birth->runtime_end.assign(::fcntl(birth->runtime->pidfd(), F_DUPFD_CLOEXEC, 3));
   AwaitReadable(birth->runtime_end, [this, alive = alive_, birth](const error_code& error) {
-    if (!error && *alive && !birth->over) OnRuntimeEnd(birth);
+    if (!error && *alive && birth->runtime) OnRuntimeEnd(birth);
   });
 }
 
@@ -286,12 +332,14 @@ void ContainerPool::OnRuntimeEnd(const std::shared_ptr<Birth>& birth) {
   birth->runtime.reset();
   error_code ignored;
   birth->runtime_end.close(ignored);
+  if (birth->over) return;
   if (exit_code != 0) {
     return FailBirth(birth, RuntimeFailed(means_.containers.runtime().Describe() +
                                               " could not start a container (exit code " +
                                               std::to_string(exit_code) + ")",
                                           birth->container.log_file));
   }
+  if (birth->container.pid_file.empty()) return;  // it calls, or has called
   const std::string text = ReadFile(birth->container.pid_file).value_or("");
   const long pid = std::strtol(text.c_str(), nullptr, 10);
   birth->pidfd.reset(pid > 0 ? static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)) : -1);
@@ -357,6 +405,7 @@ void ContainerPool::OnGone(const std::shared_ptr<Birth>& birth) {
   std::erase(waiting_, birth->box);
   error_code ignored;
   birth->control.close(ignored);
+  birth->listener.close(ignored);
   lives_.erase(birth);
   Delete(birth->container.id);
   means_.slots.Return(birth->slot);

@@ -26,8 +26,9 @@ namespace glovebox {
 // init is the container's first process (gVisor: the process that is the container).
 //
 //   runtime `run --detach` ends --> pid file --> the container says it is ready --> a Box waits
-//   the Box is gone             --> its notes are removed; runc: `delete --force`, in the
-//   background
+//   docker: the container calls --> is moved into the slot's group, gets its set-up --> the same
+//   the Box is gone             --> its notes are removed; runc, docker: by a command besides, in
+//   the background
 //
 // Thread rule: as for every BoxSource.
 class ContainerPool final : public BoxSource {
@@ -66,6 +67,11 @@ class ContainerPool final : public BoxSource {
   void BeginBirths();
   void BeginBirth();
   Result<std::shared_ptr<Birth>> TryBirth();
+  Status SendSetup(Birth& birth, int socket_fd) const;
+  Status StartWithSocket(Birth& birth) const;
+  Status StartListening(Birth& birth) const;
+  void AwaitCall(const std::shared_ptr<Birth>& birth);
+  void OnCall(const std::shared_ptr<Birth>& birth);
   void AwaitRuntime(const std::shared_ptr<Birth>& birth);
   void OnRuntimeEnd(const std::shared_ptr<Birth>& birth);
   void AwaitGreeting(const std::shared_ptr<Birth>& birth);

@@ -100,7 +100,7 @@ sandbox::CgroupLimits LimitsOf(const BoxOrder& order, const container::Runtime& 
     limits.memory_bytes_max += kKernelBytes;
     limits.processes_max *= kTasksPerThread;
   }
-  if (runtime.engine()) limits.memory_bytes_max += kEngineBytes;
+  if (runtime.podman()) limits.memory_bytes_max += kEngineBytes;
   limits.processes_max += kRuntimeTasks;
   return limits;
 }
@@ -120,6 +120,7 @@ Result<std::unique_ptr<ContainerBox>> ContainerBox::Open(const std::string& runt
   container::ContainerOptions options;
   options.runtime = runtime;
   options.launcher = launcher;
+  options.foreign = true;
   auto containers = container::Containers::Open(options, proof, policy, kProofProgram);
   if (!containers) {
     return std::move(containers).error().Within("Container runtime not available");

@@ -6,12 +6,16 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <csignal>
+#include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <iterator>
 #include <optional>
 #include <string>
@@ -166,7 +170,22 @@ void Reap(pid_t python, int status_fd) {
 
 }  // namespace
 
+int CallServer(const char* path) {
+  sockaddr_un address = {};
+  address.sun_family = AF_UNIX;
+  const std::size_t length = std::strlen(path);
+  const int socket_fd = ::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+  if (length < sizeof(address.sun_path)) std::memcpy(address.sun_path, path, length);
+  if (socket_fd >= 0 &&
+      ::connect(socket_fd, reinterpret_cast<const sockaddr*>(&address), sizeof(address)) == 0) {
+    return socket_fd;
+  }
+  std::perror(path);
+  return -1;
+}
+
 int RunContainerBox(int socket_fd) {
+  if (socket_fd < 0) return 1;
   wire::ReceivedMessage message;
   if (wire::ReceiveWithDescriptors(socket_fd, message) != 0) return 1;
   for (int& fd : message.fds) {

@@ -10,4 +10,7 @@ namespace glovebox::zygote {
 // if it cannot begin: the exit code.
 int RunContainerBox(int socket_fd);
 
+// Connects to the server's socket at `path`. -1, after a word on standard error, if it cannot.
+int CallServer(const char* path);
+
 }  // namespace glovebox::zygote
