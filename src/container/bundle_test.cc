@@ -125,6 +125,22 @@ TEST_F(BundleTest, AForeignProgramHasItsOwnListAndMayRunWhatItFetched) {
   EXPECT_EQ(filter.find("\"execve\""), std::string::npos);
 }
 
+TEST_F(BundleTest, AnEnginesFilterLetsAContainerCallUsAndNobodyElse) {
+  const json::value filter = json::parse(FilterConfiguration());
+  bool other_families = false;
+  for (const json::value& rule : filter.at("syscalls").as_array()) {
+    const std::string names = json::serialize(rule.at("names"));
+    EXPECT_EQ(names.find("\"connect\""), std::string::npos);
+    if (names.find("\"socket\"") == std::string::npos) continue;
+    other_families = json::serialize(rule.at("args")).find("SCMP_CMP_NE") != std::string::npos;
+  }
+  EXPECT_TRUE(other_families);
+  const std::string text = json::serialize(filter);
+  for (const char* call : {"\"bpf\"", "\"mount\"", "\"bind\"", "\"keyctl\""}) {
+    EXPECT_NE(text.find(call), std::string::npos) << call;
+  }
+}
+
 TEST_F(BundleTest, NamesItsMaker) {
   const json::value configuration = Configuration();
   EXPECT_EQ(configuration.at("annotations").at("io.glovebox.container"), json::value("c1"));

@@ -1,10 +1,13 @@
 #include "container/runtime.h"
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include "container/podman.h"
 
 namespace glovebox::container {
 namespace {
@@ -42,6 +45,38 @@ TEST(RuntimeTest, RuntimesThatWantCgroupsAreLaunchedWhereTheySeeNone) {
 TEST(RuntimeTest, WithoutAPidFileTheProgramWaitsForTheContainer) {
   const auto arguments = Of(RuntimeKind::kRunc).RunArguments("/state", "/bundle", "", "id");
   EXPECT_THAT(arguments, Not(Contains("--detach")));
+}
+
+TEST(RuntimeTest, PodmanKeepsEverythingInOneFolderAndStartsNothingOfItsOwn) {
+  const Runtime podman = Of(RuntimeKind::kPodman);
+  const auto arguments = podman.RunArguments("/s/e1", "/bundle", "/pid", "id");
+  EXPECT_EQ(arguments[1], "launch");
+  for (const char* word :
+       {"--root=/s/e1/root", "--runroot=/s/e1/r", "--tmpdir=/s/e1/tmp", "--hooks-dir=/s/e1/hooks",
+        "--runtime-flag=root=/s/e1/crun", "CONTAINERS_CONF=/s/e1/containers.conf",
+        "--cgroups=disabled", "--preserve-fds=1", "--detach"}) {
+    EXPECT_THAT(arguments, Contains(word));
+  }
+  EXPECT_EQ(podman.wire_fd(), 3);
+  EXPECT_EQ(arguments.back(), "/the-hook-of-glovebox-was-not-asked");
+  const NamedTexts files = PodmanFiles("/s/e1", "/bundle");
+  EXPECT_THAT(files, Contains(testing::Pair("hooks/precreate.json",
+                                            testing::AllOf(HasSubstr("/bundle/config.json"),
+                                                           HasSubstr("precreate")))));
+}
+
+TEST(FindRuntimeTest, EnginesAreTriedLast) {
+  std::vector<std::string> tried;
+  static_cast<void>(FindRuntime("auto", "/l", [&](const Runtime& runtime) -> Status {
+    if (tried.empty() || tried.back() != runtime.name()) tried.push_back(runtime.name());
+    return Error(Errc::kUnsupported, "no");
+  }));
+  std::vector<std::string> order = RuntimeNames();
+  std::erase_if(order, [&](const std::string& name) {
+    return std::find(tried.begin(), tried.end(), name) == tried.end();
+  });
+  EXPECT_EQ(tried, order);
+  EXPECT_EQ(RuntimeNames().back(), "docker");
 }
 
 TEST(FindRuntimeTest, WhatWasTriedAndTheFixAreSaid) {

@@ -1,13 +1,16 @@
 #include "container/state_folder.h"
 
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <iterator>
 #include <string>
+#include <thread>
 
 #include <gtest/gtest.h>
 
@@ -90,6 +93,51 @@ TEST_F(StateFolderTest, AContainerIsNotedBeforeItCanBeStarted) {
   EXPECT_TRUE(fs::exists(*made + "/delete"));
   folder->RemoveContainer("id");
   EXPECT_FALSE(fs::exists(*made));
+}
+
+TEST_F(StateFolderTest, WhatAnEngineKeepsOfAContainerGoesWithIt) {
+  auto folder = StateFolder::Open(folder_);
+  ASSERT_TRUE(folder.ok());
+  const std::string id = "glovebox-" + folder->server() + "-7";
+  ASSERT_TRUE(folder->AddEngine(id, {{"hooks/a.json", "{}"}}).ok());
+  EXPECT_EQ(Read(fs::path(folder->engine_folder(id)) / "hooks/a.json"), "{}");
+  EXPECT_LE(std::string(kStateParent).size() + 1 + folder->server().size() + 9, 48u)
+      << "podman takes no longer names, of a million containers";
+  folder->RemoveContainer(id);
+  EXPECT_FALSE(fs::exists(folder->engine_folder(id)));
+}
+
+TEST_F(StateFolderTest, WhatAnEngineHoldsForAServerIsRemovedAtItsEnd) {
+  const fs::path mark = folder_ / "mark";
+  {
+    auto folder = StateFolder::Open((folder_ / "state").string());
+    ASSERT_TRUE(folder.ok());
+    ASSERT_TRUE(folder->AddImage("1", {"/usr/bin/touch", mark.string()}).ok());
+    EXPECT_FALSE(fs::exists(mark));
+  }
+  EXPECT_TRUE(fs::exists(mark));
+}
+
+TEST_F(StateFolderTest, AnEnginesProcessesOfADeadServerAreEnded) {
+  const std::string dead = folder_.string() + "/1-1";
+  fs::create_directories(dead);
+  const auto start = [](const std::string& word) {
+    const pid_t pid = ::fork();
+    if (pid != 0) return pid;
+    ::execl("/bin/sh", "sh", "-c", "sleep 60; true", word.c_str(), nullptr);
+    ::_exit(1);
+  };
+  const pid_t theirs = start(dead + "/e1");
+  const pid_t other = start(dead + "0/e1");
+  ::usleep(100'000);  // until both are what they become
+  int status = 0;
+  std::thread reaper([&] { ::waitpid(theirs, &status, 0); });
+  SweepStateFolder(dead);
+  reaper.join();
+  EXPECT_TRUE(WIFSIGNALED(status));
+  EXPECT_EQ(::kill(other, 0), 0) << "of another folder";
+  ::kill(other, SIGKILL);
+  ::waitpid(other, nullptr, 0);
 }
 
 }  // namespace

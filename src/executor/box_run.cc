@@ -138,6 +138,11 @@ void BoxRun::SendRequest() {
       MakeRunRequest(request_, nonce_, box_->metered() ? kMeteredDataSlackBytes : kDataSlackBytes);
   run.environment.insert(run.environment.begin(), box_->environment().begin(),
                          box_->environment().end());
+  // In the group of a container is more than the box, and its limit has room for that; and a fork
+  // under way counts here long before the group is asked. The group is to be met first.
+  if (box_->in_container() && !box_->own_kernel()) {
+    run.processes_max += box_->overhead().processes + request_.limits.processes_max;
+  }
   // A box with the server's own uid: the kernel counts everything that user runs.
   if (box_->shares_host() && ::geteuid() != 0) {
     run.processes_max += sandbox::CountTasksOf(::geteuid());

@@ -6,9 +6,11 @@ import glob
 import os
 import pathlib
 import sys
+import tempfile
 import time
 import unittest
 
+import docker_daemon
 from http_server import GLOVEBOX, SOURCES, environment
 
 sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "packaging"))
@@ -62,14 +64,13 @@ def used(group):
 class Runtime:
     """The same questions to every runtime."""
     runtime = None
+    sees = "[] 1000"  # what of the host, and who it is
 
     @classmethod
     def setUpClass(cls):
         cls.server = server_for(SANDBOX_CONTAINER_RUNTIME=cls.runtime)
 
-    @classmethod
-    def tearDownClass(cls):
-        cls.server.__exit__()
+        cls.addClassCleanup(cls.server.__exit__)
 
     def test_a_program_and_its_result(self):
         answer = execute(self.server, "print(2 + 2)\nresult = {'a': [1, 2.5, None]}")
@@ -150,9 +151,9 @@ try:
     os.execv('/usr/bin/true', ['true'])
 except OSError:
     pass
-print(seen, os.getuid(), os.getpid() > 1)
+print(seen, os.getuid() if os.getuid() == 1000 else 'unknown', os.getpid() > 1)
 """)
-        self.assertEqual(answer["stdout"], "[] 1000 True\n", answer)
+        self.assertEqual(answer["stdout"], self.sees + " True\n", answer)
 
     def test_it_is_told_what_it_is(self):
         answer = self.server.ask("tools/call", {"name": "get_sandbox_info", "arguments": {}})
@@ -180,6 +181,69 @@ class UnderCrun(Runtime, unittest.TestCase):
 
 class UnderPodman(Runtime, unittest.TestCase):
     runtime = "podman"
+
+
+class UnderDocker(Runtime, unittest.TestCase):
+    runtime = "docker"
+    sees = "['/etc/hostname'] unknown"  # a file of docker's own; a user who is nobody on the host
+
+    @classmethod
+    def setUpClass(cls):
+        cls.enterClassContext(docker_daemon.daemon())
+        super().setUpClass()
+        cls.own = os.path.basename(glob.glob(STATE + "/*")[0])
+
+    def test_the_hosts_devices_and_groups_are_out_of_sight(self):
+        answer = execute(self.server, """
+import os
+for path in ('/sys', '/wire', '/dev/mqueue'):
+    try:
+        print(os.listdir(path))
+    except OSError as error:
+        print(type(error).__name__)
+""")
+        self.assertNotIn("cgroup", answer["stdout"], answer)
+        self.assertNotIn("socket", answer["stdout"], answer)
+
+    def test_what_docker_cannot_give_is_said(self):
+        answer = execute(self.server, "1")
+        self.assertTrue(any(wall.startswith("user namespace:")
+                            for wall in answer["missing_walls"]), answer)
+
+    def test_a_folder_to_be_written_is_refused(self):
+        with tempfile.TemporaryDirectory(dir="/var/tmp") as folder:
+            os.chmod(folder, 0o777)
+            with server_for(SANDBOX_CONTAINER_RUNTIME="docker",
+                            SANDBOX_ENABLE_FILESYSTEM="true",
+                            SANDBOX_WRITE_PATHS=folder) as server:
+                answer = execute(server, "print(1)")
+        self.assertEqual(answer["status"], "setup_failed", answer)
+        self.assertIn(f"docker cannot keep what is written in {folder} from being executed",
+                      answer["error"])
+
+    def test_killed_servers_leave_nothing(self):
+        before = set(leftovers())
+        for delay in (0.2, 0.5, 0.9):
+            victim = server_for(SANDBOX_CONTAINER_RUNTIME="docker")
+            victim.send("tools/call", {"name": "execute_code", "arguments": {
+                "code": "while True: pass", "use_container": True, "profile": "full"}})
+            time.sleep(delay)
+            victim.kill()
+        with server_for(SANDBOX_CONTAINER_RUNTIME="docker") as last:
+            self.assertEqual(execute(last, "print(1)")["stdout"], "1\n")
+        deadline = time.monotonic() + 10
+        while self.strangers() and time.monotonic() < deadline:
+            time.sleep(0.1)
+        self.assertEqual(self.strangers(), [])
+        self.assertEqual({line for line in set(leftovers()) - before if self.own not in line},
+                         set())
+
+    def strangers(self):
+        """Containers and images of servers other than ours."""
+        label = "--filter=label=io.glovebox.server"
+        names = (docker_daemon.docker("ps", "--all", label, "--format={{.Names}}")
+                 + docker_daemon.docker("image", "ls", label, "--format={{.Tag}}"))
+        return [name for name in names if self.own not in name]
 
 
 class Refusals(unittest.TestCase):
