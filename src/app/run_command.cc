@@ -112,7 +112,7 @@ Result<std::string> ContainerRuntimeOf(const std::string& word) {
   const std::vector<std::string>& names = container::RuntimeNames();
   if (std::find(names.begin(), names.end(), setting) != names.end()) return std::string(setting);
   return Error(Errc::kInvalidArgument, std::string("SANDBOX_CONTAINER_RUNTIME is '") + setting +
-                                           "': must be auto, runsc, crun, runc or podman");
+                                           "': must be auto, runsc, crun, runc, podman or docker");
 }
 
 Result<jail::RunRequest> MakeRequest(const RunOptions& options) {

@@ -1,5 +1,5 @@
-"""What SANDBOX_CONTAINER_IMAGE may name besides a folder, through `glovebox serve` under gVisor: an
-OCI image layout, and an image that podman has. The image is made of this machine's own Python.
+"""What SANDBOX_CONTAINER_IMAGE may name besides a folder, through `glovebox serve`: an OCI image
+layout, and an image that podman has. The image is made of this machine's own Python.
 """
 import gzip
 import hashlib
@@ -15,6 +15,7 @@ import tarfile
 import tempfile
 import unittest
 
+import docker_daemon
 from container_tier_test import execute, server_for
 from http_server import GLOVEBOX
 
@@ -128,7 +129,8 @@ class Images(unittest.TestCase):
 
     def test_a_layout_is_unpacked_once_layer_by_layer(self):
         layout, digest, layers = self.layout("upper")
-        for runtime in ("runsc", "runc"):
+        self.enterContext(docker_daemon.daemon())
+        for runtime in ("runsc", "runc", "podman", "docker"):
             answer = self.look(layout.folder, runtime)
             self.assertEqual(answer["stdout"],
                              "upper ['gains', 'layer'] 0o755 False [1]\n", answer)

@@ -292,9 +292,14 @@ class Refusals(unittest.TestCase):
         self.assertIn(f"the permissions of {folder} do not let user", said)
 
     def test_runtimes(self):
-        self.assertIn("docker not in", self.refusal(2, "--container=docker"))
-        self.assertIn("SANDBOX_CONTAINER_RUNTIME is 'docker'", self.refusal(
-            2, "--container", env={**ENVIRONMENT, "SANDBOX_CONTAINER_RUNTIME": "docker"}))
+        self.assertIn("lxc not in", self.refusal(2, "--container=lxc"))
+        self.assertIn("SANDBOX_CONTAINER_RUNTIME is 'lxc'", self.refusal(
+            2, "--container", env={**ENVIRONMENT, "SANDBOX_CONTAINER_RUNTIME": "lxc"}))
+
+    def test_docker_would_have_the_limits_in_its_hands(self):
+        said = self.refusal(125, "--container=docker")
+        self.assertIn("Container runtime not available: ", said)
+        self.assertIn("podman, or the runc that docker brought along", said)
 
     def test_no_runtime_is_no_program(self):
         hide = ("for p in /usr/bin/runsc /usr/bin/crun /usr/sbin/runc /usr/bin/podman; do "
