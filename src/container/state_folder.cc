@@ -127,25 +127,26 @@ void SweepDead(const std::string& parent) {
   }
 }
 
-// The processes whose command line names something below `folder`.
-std::vector<pid_t> ProcessesOf(const std::string& folder) {
+// The processes whose command line names something that begins so.
+std::vector<pid_t> ProcessesNaming(const std::string& path) {
   std::vector<pid_t> found;
   std::error_code ignored;
   for (const fs::directory_entry& entry : fs::directory_iterator("/proc", ignored)) {
     const auto pid = static_cast<pid_t>(std::atol(entry.path().filename().c_str()));
     if (pid <= 0 || pid == ::getpid()) continue;
     const std::string line = ReadFile(entry.path().string() + "/cmdline").value_or("");
-    if (line.find(folder + "/") != std::string::npos) found.push_back(pid);
+    if (line.find(path) != std::string::npos) found.push_back(pid);
   }
   return found;
 }
 
 // An engine's monitor outlives what it watches over by a moment, in which it has the engine clean
 // up. Whatever it would write then would be written after we have removed it.
-void EndProcessesOf(const std::string& folder) {
+void EndProcessesNaming(const std::string& path) {
   const auto deadline = std::chrono::steady_clock::now() + kEndPatience;
-  for (std::vector<pid_t> found = ProcessesOf(folder);
-       !found.empty() && std::chrono::steady_clock::now() < deadline; found = ProcessesOf(folder)) {
+  for (std::vector<pid_t> found = ProcessesNaming(path);
+       !found.empty() && std::chrono::steady_clock::now() < deadline;
+       found = ProcessesNaming(path)) {
     for (const pid_t pid : found) ::kill(pid, SIGKILL);
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
   }
@@ -190,7 +191,7 @@ void SweepStateFolder(const std::string& folder) {
     RemoveDeviceGroup(name.substr(kContainer.size()));
   }
   for (const std::string& image : images) ObeyNote(image);
-  EndProcessesOf(folder);
+  EndProcessesNaming(folder + "/" + std::string(kEngine));
   RemoveTree(folder);
 }
 
@@ -248,7 +249,9 @@ Status StateFolder::AddEngine(const std::string& id, const NamedTexts& files) co
   return WriteAll(engine_folder(id), files);
 }
 
-void StateFolder::EndEngine(const std::string& id) const { EndProcessesOf(engine_folder(id)); }
+void StateFolder::EndEngine(const std::string& id) const {
+  EndProcessesNaming(engine_folder(id) + "/");
+}
 
 void StateFolder::RemoveContainer(const std::string& id) const {
   RemoveTree(path_ + "/" + std::string(kContainer) + id);

@@ -127,8 +127,8 @@ TEST_F(StateFolderTest, AnEnginesProcessesOfADeadServerAreEnded) {
     ::execl("/bin/sh", "sh", "-c", "sleep 60; true", word.c_str(), nullptr);
     ::_exit(1);
   };
-  const pid_t theirs = start(dead + "/e1");
-  const pid_t other = start(dead + "0/e1");
+  const pid_t theirs = start(dead + "/e1/root");
+  const pid_t other = start(dead + "0/e1/root");
   ::usleep(100'000);  // until both are what they become
   int status = 0;
   std::thread reaper([&] { ::waitpid(theirs, &status, 0); });

@@ -18,10 +18,19 @@ from stdio_client import INITIALIZE, StdioServer  # noqa: E402: found by the lin
 
 STATE = "/run/glovebox-containers"
 KILLS = 20
+ENABLED = {"SANDBOX_ENABLE_CONTAINER_MODE": "true", "SANDBOX_ENABLE_FULL": "true"}
+
+
+def without(*programs):
+    """The front of a command that is run where these are not installed."""
+    path = os.environ.get("PATH", "") + ":/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin"
+    places = {os.path.join(folder, program) for folder in path.split(":") for program in programs}
+    hide = [f"mount --bind /dev/null {place}; " for place in sorted(places) if os.path.exists(place)]
+    return ["unshare", "--mount", "sh", "-c", "".join(hide) + 'exec "$@"', "sh"]
 
 
 def server_for(**settings):
-    values = {"SANDBOX_ENABLE_CONTAINER_MODE": "true", "SANDBOX_ENABLE_FULL": "true", **settings}
+    values = {**ENABLED, **settings}
     server = StdioServer([GLOVEBOX, "serve", *SOURCES], {**environment(), **values})
     server.ask("initialize", INITIALIZE)
     return server
@@ -221,6 +230,12 @@ for path in ('/sys', '/wire', '/dev/mqueue'):
         self.assertIn(f"docker cannot keep what is written in {folder} from being executed",
                       answer["error"])
 
+    def test_where_nothing_else_works_it_is_taken(self):
+        with StdioServer([*without("runsc", "crun", "runc", "podman"), GLOVEBOX, "serve",
+                          *SOURCES], {**environment(), **ENABLED}) as server:
+            server.ask("initialize", INITIALIZE)
+            self.assertEqual(execute(server, "print(1)")["container"], "docker")
+
     def test_killed_servers_leave_nothing(self):
         before = set(leftovers())
         for delay in (0.2, 0.5, 0.9):
@@ -266,12 +281,8 @@ class Refusals(unittest.TestCase):
         self.assertIn("make build-sandbox", error)
 
     def test_no_runtime(self):
-        hidden = ["unshare", "--mount", "sh", "-c",
-                  "for p in /usr/bin/runsc /usr/bin/crun /usr/sbin/runc /usr/bin/podman; do "
-                  "mount --bind /dev/null $p; done; exec \"$@\"", "sh"]
-        values = {**environment(), "SANDBOX_ENABLE_CONTAINER_MODE": "true",
-                  "SANDBOX_ENABLE_FULL": "true"}
-        with StdioServer([*hidden, GLOVEBOX, "serve", *SOURCES], values) as server:
+        with StdioServer([*without("runsc", "crun", "runc", "podman", "docker"), GLOVEBOX, "serve",
+                          *SOURCES], {**environment(), **ENABLED}) as server:
             server.ask("initialize", INITIALIZE)
             error = execute(server, "print(1)")["error"]
         self.assertTrue(error.startswith("Container runtime not available: "), error)
