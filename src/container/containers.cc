@@ -66,6 +66,7 @@ Status Containers::Prove(const Runtime& candidate, ContainerKind kind) {
                    "its daemon would hold the limits and copy the streams of the program; podman, "
                    "or the runc that docker brought along, leaves both to us");
     }
+    TRY(CheckDockerDaemon());
     RemoveOrphans();
     TRY(ImportRoot(kind));
   }

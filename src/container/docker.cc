@@ -1,14 +1,19 @@
 #include "container/docker.h"
 
+#include <sys/socket.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include <cctype>
+#include <cerrno>
+#include <cstring>
 #include <filesystem>
 #include <string_view>
 #include <system_error>
 #include <utility>
 
 #include "base/text.h"
+#include "base/unique_fd.h"
 
 namespace glovebox::container {
 namespace {
@@ -51,6 +56,28 @@ std::string Limit(const policy::RlimitItem& item, std::string_view name) {
 bool IsMade(const std::string& name) { return name == "proc" || name == "dev" || name == "sys"; }
 
 }  // namespace
+
+Status CheckDockerDaemon(const std::string& socket_path) {
+  sockaddr_un address = {};
+  address.sun_family = AF_UNIX;
+  CHECK(socket_path.size() < sizeof(address.sun_path));
+  std::memcpy(address.sun_path, socket_path.c_str(), socket_path.size());
+  const UniqueFd socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  if (!socket ||
+      ::connect(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof(address)) != 0) {
+    return Error(Errc::kUnsupported, "no daemon answers at " + socket_path + " (" +
+                                         std::string(::strerrordesc_np(errno)) +
+                                         "): start it, or name a runtime that needs none");
+  }
+  ucred daemon = {};
+  socklen_t size = sizeof(daemon);
+  if (::getsockopt(socket.get(), SOL_SOCKET, SO_PEERCRED, &daemon, &size) == 0 && daemon.pid > 0) {
+    return {};
+  }
+  return Error(Errc::kUnsupported,
+               "its daemon is outside of our PID namespace, where no container of its can be held "
+               "to our limits: run glovebox beside the daemon, or name another runtime");
+}
 
 Result<DockerRoot> MakeDockerRoot(const ContainerRoot& root, bool is_image) {
   for (const BindMount& bind : root.binds) {

@@ -20,6 +20,10 @@ namespace glovebox::container {
 inline constexpr char kDockerWireFolder[] = "/wire";
 inline constexpr char kWireSocket[] = "socket";
 
+// Whether docker's daemon answers, and where we see the processes of its containers: those are to
+// be moved into groups of ours. kUnsupported with the fix.
+Status CheckDockerDaemon(const std::string& socket_path = "/var/run/docker.sock");
+
 // `root` as an image can hold it: what is written into it by a bind mount is refused, and a root
 // that is large because it is somebody's image is bound folder by folder. `entries` are what a tar
 // archive of the root has to contain, relative to its folder.

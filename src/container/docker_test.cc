@@ -87,6 +87,13 @@ TEST_F(DockerTest, AnImageIsBoundAndNotCopied) {
               Not(Contains("--no-recursion")));
 }
 
+TEST_F(DockerTest, ADaemonThatIsNotThereIsSaid) {
+  const Status checked = CheckDockerDaemon((folder_ / "docker.sock").string());
+  ASSERT_FALSE(checked.ok());
+  EXPECT_THAT(checked.error().message(), HasSubstr("no daemon answers at"));
+  EXPECT_THAT(checked.error().message(), HasSubstr("name a runtime that needs none"));
+}
+
 TEST_F(DockerTest, OrphansAreThoseOfServersThatAreGone) {
   Write(folder_ / "7-1/lock", "");
   EXPECT_THAT(DockerOrphans("7-1 glovebox-7-1-2\n8-1 glovebox-8-1-2\n\nodd\n", folder_.string()),

@@ -236,6 +236,16 @@ for path in ('/sys', '/wire', '/dev/mqueue'):
             server.ask("initialize", INITIALIZE)
             self.assertEqual(execute(server, "print(1)")["container"], "docker")
 
+    def test_a_daemon_out_of_sight_is_refused(self):
+        apart = ["unshare", "--pid", "--fork", "--mount-proc", "--kill-child"]
+        with StdioServer([*apart, GLOVEBOX, "serve", *SOURCES],
+                         {**environment(), **ENABLED, "SANDBOX_CONTAINER_RUNTIME": "docker"}
+                         ) as server:
+            server.ask("initialize", INITIALIZE)
+            answer = execute(server, "print(1)")
+        self.assertEqual(answer["status"], "setup_failed", answer)
+        self.assertIn("its daemon is outside of our PID namespace", answer["error"])
+
     def test_killed_servers_leave_nothing(self):
         before = set(leftovers())
         for delay in (0.2, 0.5, 0.9):
