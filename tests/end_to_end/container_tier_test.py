@@ -25,8 +25,9 @@ def without(*programs):
     """The front of a command that is run where these are not installed."""
     path = os.environ.get("PATH", "") + ":/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin"
     places = {os.path.join(folder, program) for folder in path.split(":") for program in programs}
-    hide = [f"mount --bind /dev/null {place}; " for place in sorted(places) if os.path.exists(place)]
-    return ["unshare", "--mount", "sh", "-c", "".join(hide) + 'exec "$@"', "sh"]
+    hide = "".join(f"mount --bind /dev/null {place}; "
+                   for place in sorted(places) if os.path.exists(place))
+    return ["unshare", "--mount", "sh", "-c", hide + 'exec "$@"', "sh"]
 
 
 def server_for(**settings):

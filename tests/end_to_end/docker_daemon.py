@@ -37,7 +37,7 @@ def daemon():
     program = shutil.which("dockerd", path=PATH)
     if program is None:
         raise AssertionError("there is no dockerd: dev/setup test installs it")
-    before, had_settings = groups(), SETTINGS.exists()
+    before, had, settings = groups(), SETTINGS.exists(), set(SETTINGS.glob("*"))
     folder = pathlib.Path(tempfile.mkdtemp(prefix="dockerd-", dir="/var/tmp"))
     log = folder / "log"
     with log.open("w") as said:
@@ -58,7 +58,9 @@ def daemon():
         process.wait(60)
         shutil.rmtree(folder, ignore_errors=True)
         pathlib.Path(SOCKET).unlink(missing_ok=True)
-        if not had_settings:
-            shutil.rmtree(SETTINGS, ignore_errors=True)
+        for path in set(SETTINGS.glob("*")) - settings:
+            path.unlink()
+        if not had and SETTINGS.exists():
+            SETTINGS.rmdir()
         for group in set(groups()) - set(before):
             os.rmdir(group)
