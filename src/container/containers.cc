@@ -172,7 +172,11 @@ Status Containers::PrepareDocker(const ContainerKind& kind, BundleSpec& spec, bo
       TRY(state_.AddContainer(prepared.id, {{"seccomp.json", FilterConfiguration()}, {"log", ""}},
                               DeleteArguments(prepared.id)));
   prepared.log_file = prepared.folder + "/log";
-  DockerStart start{runtime_.program, kind.engine_image, prepared.folder + "/seccomp.json", "",
+  DockerStart start{runtime_.program,
+                    runtime_.launcher,
+                    kind.engine_image,
+                    prepared.folder + "/seccomp.json",
+                    "",
                     detach};
   if (detach) {
     start.wire_folder = prepared.folder + "/wire";

@@ -127,7 +127,10 @@ std::vector<std::string> DockerRun(const BundleSpec& spec, const DockerStart& st
       "--user=" + owner + ":" + owner,
       // Nothing of the host's devices and groups.
       "--tmpfs=/sys:ro,size=4096,mode=555"};
-  if (start.detach) words.emplace_back("--detach");
+  if (start.detach) {
+    words.emplace_back("--detach");
+    words.insert(words.begin(), {start.launcher, "outlive"});
+  }
   for (const auto& [name, value] : spec.policy->environment) {
     words.push_back("--env=" + name + "=" + value);
   }

@@ -42,13 +42,15 @@ std::vector<std::vector<std::string>> DockerImport(const std::string& docker,
 
 struct DockerStart {
   std::string docker;       // the program
+  std::string launcher;     // glovebox-python
   std::string image;        // made by DockerImport
   std::string filter_file;  // the text of FilterConfiguration()
   std::string wire_folder;  // of the host; empty: the container has none
   bool detach = false;      // the program ends when the container runs, not with it
 };
 
-// The command that starts the container of `spec`.
+// The command that starts the container of `spec`. A detached one is not to be killed before it has
+// ended, and does not die with us: the daemon would cancel the start, and forget half of it.
 std::vector<std::string> DockerRun(const BundleSpec& spec, const DockerStart& start);
 
 // The image number `number` of a server.

@@ -37,8 +37,8 @@ class DockerTest : public FolderTest {
   }
 
   std::vector<std::string> Run() const {
-    return DockerRun(spec_,
-                     {"/usr/bin/docker", "glovebox:s1.1", "/c/seccomp.json", "/c/wire", true});
+    return DockerRun(
+        spec_, {"/usr/bin/docker", "/l", "glovebox:s1.1", "/c/seccomp.json", "/c/wire", true});
   }
 
   ContainerRoot root_;
@@ -56,6 +56,7 @@ TEST_F(DockerTest, IsToldEveryWallThatABundleHas) {
         "--mount=type=bind,source=/usr/lib/x,target=/usr/lib/x,readonly,bind-nonrecursive=true"}) {
     EXPECT_THAT(words, Contains(word));
   }
+  EXPECT_EQ(words.front(), "/l") << "who lets it outlive us";
   EXPECT_EQ(words.back(), "container");
 }
 

@@ -2,6 +2,7 @@
 
 #include <sched.h>
 #include <sys/mount.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -56,6 +57,16 @@ int HideCgroupsAndExec(char* const* argv) {
   for (const std::string& path : HiddenMounts(ReadFile("/proc/self/mountinfo").value_or(""))) {
     if (::umount2(path.c_str(), MNT_DETACH) == 0) continue;
     std::perror(("glovebox-python: hiding " + path).c_str());
+    return 125;
+  }
+  ::execv(argv[0], argv);
+  std::perror(argv[0]);
+  return 125;
+}
+
+int OutliveAndExec(char* const* argv) {
+  if (::prctl(PR_SET_PDEATHSIG, 0, 0, 0, 0) != 0) {
+    std::perror("glovebox-python: outliving the server");
     return 125;
   }
   ::execv(argv[0], argv);

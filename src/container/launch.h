@@ -8,4 +8,7 @@ namespace glovebox::container {
 // fails: the exit code, after a line on standard error.
 int HideCgroupsAndExec(char* const* argv);
 
+// Becomes argv[0], which does not die with who started us. Returns only on failure: the exit code.
+int OutliveAndExec(char* const* argv);
+
 }  // namespace glovebox::container

@@ -34,6 +34,8 @@ struct Runtime {
   // Where a container finds the descriptor that its runtime was given for it: podman has other
   // plans for the standard input.
   int wire_fd() const { return podman() ? 3 : 0; }
+  // Whether a start is not to be cut short: docker's daemon then forgets half of what it has begun.
+  bool must_finish() const { return docker(); }
   // Whether a container whose processes are dead leaves more on the host than the state folder:
   // runc makes a cgroup for devices, docker's daemon has to be told.
   bool needs_delete() const { return kind == RuntimeKind::kRunc || docker(); }

@@ -1,6 +1,7 @@
 #include "executor/container_pool.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -58,6 +59,13 @@ int ExitCodeOf(int pidfd) {
   siginfo_t info = {};
   if (::waitid(P_PIDFD, static_cast<id_t>(pidfd), &info, WEXITED | WNOWAIT) != 0) return -1;
   return info.si_code == CLD_EXITED ? info.si_status : 128 + info.si_status;
+}
+
+void AwaitEnd(const sandbox::Process& process) {
+  pollfd watched = {process.pidfd(), POLLIN, 0};
+  const std::chrono::milliseconds patience = kDeletePatience;
+  while (::poll(&watched, 1, static_cast<int>(patience.count())) < 0 && errno == EINTR) {
+  }
 }
 
 std::string LastWords(const std::string& log_file) {
@@ -191,6 +199,9 @@ ContainerPool::~ContainerPool() {
   *alive_ = false;
   for (const std::shared_ptr<Birth>& birth : lives_) {
     birth->box->Abandon();
+    error_code ignored;
+    birth->listener.close(ignored);  // nobody takes its call: it ends
+    if (birth->runtime && means_.containers.runtime().must_finish()) AwaitEnd(*birth->runtime);
     birth->runtime.reset();
     birth->slot->cgroup->KillAll();
     DeleteNow(birth->container.id);
@@ -377,7 +388,7 @@ void ContainerPool::OnGreeting(const std::shared_ptr<Birth>& birth) {
 
 void ContainerPool::FailBirth(const std::shared_ptr<Birth>& birth, const Error& error) {
   birth->over = true;
-  birth->runtime.reset();
+  if (!means_.containers.runtime().must_finish()) birth->runtime.reset();
   birth->slot->cgroup->KillAll();
   birth->box->OnBorn(error);
 }
