@@ -24,7 +24,7 @@ constexpr char kServerLabel[] = "io.glovebox.server";
 
 // A field of a comma-separated list, as docker reads --mount.
 std::string Field(const std::string& name, const std::string& value) {
-  const std::string field = name + "=" + value;
+  std::string field = name + "=" + value;
   if (field.find_first_of(",\"\n") == std::string::npos) return field;
   std::string quoted = "\"";
   for (const char c : field) quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
@@ -132,7 +132,7 @@ std::vector<std::string> DockerRun(const BundleSpec& spec, const DockerStart& st
     words.insert(words.begin(), {start.launcher, "outlive"});
   }
   for (const auto& [name, value] : spec.policy->environment) {
-    words.push_back("--env=" + name + "=" + value);
+    words.emplace_back("--env=").append(name).append("=").append(value);
   }
   for (const policy::RlimitItem& item : spec.policy->rlimits) {
     if (const char* name = LimitName(item.resource)) words.push_back(Limit(item, name));
@@ -166,7 +166,9 @@ std::vector<std::string> DockerOrphans(const std::string& listed, const std::str
     if (words.size() != 2) continue;
     const std::string server(words[0].substr(0, words[0].find('.')));
     if (server.empty() || server.find('/') != std::string::npos) continue;
-    if (::access((state_parent + "/" + server).c_str(), F_OK) != 0) orphans.emplace_back(words[1]);
+    std::string folder = state_parent;
+    folder.append("/").append(server);
+    if (::access(folder.c_str(), F_OK) != 0) orphans.emplace_back(words[1]);
   }
   return orphans;
 }

@@ -253,7 +253,7 @@ Result<std::shared_ptr<ContainerPool::Birth>> ContainerPool::TryBirth() {
     ids = container::HostIds{base, base + birth->slot->number};
   }
   auto prepared = means_.containers.Prepare(container_kind_, "container", ids);
-  Status started = prepared ? Status() : Status(std::move(prepared).error());
+  Status started = prepared ? Status() : Status(prepared.error());
   if (started) {
     birth->container = std::move(*prepared);
     birth->ends.emplace(std::move(channels.box));
