@@ -8,9 +8,11 @@
 #include <cerrno>
 #include <chrono>
 #include <cstring>
+#include <string_view>
 #include <thread>
 
 #include "base/unique_fd.h"
+#include "policy/profile.h"
 
 namespace glovebox::bench {
 namespace {
@@ -34,17 +36,16 @@ Result<UniqueFd> Connect(const std::string& path) {
 
 }  // namespace
 
-const std::vector<std::string>& ModulesOf(const Workload& workload) {
-  static const std::vector<std::string> lean = {
-      "json",        "math",       "re",          "datetime",  "random",
-      "collections", "itertools",  "typing",      "functools", "asyncio",
-      "string",      "statistics", "dataclasses", "decimal",   "traceback"};
-  static const std::vector<std::string> science = [] {
-    std::vector<std::string> modules = lean;
-    modules.insert(modules.end(), {"numpy", "pandas"});
-    return modules;
-  }();
-  return &workload == &kFrame ? science : lean;
+std::vector<std::string> ModulesOf(const Workload& workload) {
+  std::vector<std::string> modules;
+  std::vector<std::string_view> profiles = {"basic"};  // which comes with every other
+  if (workload.profile != profiles.front()) profiles.emplace_back(workload.profile);
+  for (const std::string_view name : profiles) {
+    for (const policy::ProfileEntry& entry : policy::FindProfile(name)->preimports) {
+      modules.push_back(entry.name);
+    }
+  }
+  return modules;
 }
 
 Result<std::unique_ptr<PythonServer>> PythonServer::Start(const std::string& program,
@@ -53,7 +54,7 @@ Result<std::unique_ptr<PythonServer>> PythonServer::Start(const std::string& pro
                                                           const Workload& workload) {
   const std::string socket = folder + "/" + mode + "_" + workload.name;
   std::vector<std::string> arguments = {program, mode, socket};
-  const std::vector<std::string>& modules = ModulesOf(workload);
+  const std::vector<std::string> modules = ModulesOf(workload);
   arguments.insert(arguments.end(), modules.begin(), modules.end());
   std::unique_ptr<PythonServer> server(
       new PythonServer(TRY(PipedProgram::Start(arguments)), socket));

@@ -10,8 +10,9 @@
 
 namespace glovebox::bench {
 
-// What the two flavours of every server import before the first request.
-const std::vector<std::string>& ModulesOf(const Workload& workload);
+// What every server imports before the first request: as `glovebox serve` does for the workload's
+// profile.
+std::vector<std::string> ModulesOf(const Workload& workload);
 
 // A running python_server, and requests to it.
 class PythonServer {
