@@ -3,7 +3,7 @@
 namespace glovebox::bench {
 namespace {
 
-constexpr double kBetweenCalls = 0.004;     // seconds in which an executor makes boxes ahead
+constexpr double kBetweenCalls = 0.03;      // seconds in which an executor makes boxes ahead
 constexpr double kBetweenContainers = 0.8;  // the same for containers
 
 Row Unwalled(const std::string& name, const Workload& workload, const std::string& state,
