@@ -28,13 +28,13 @@ struct PathCall {
 };
 constexpr PathCall kPathCalls[] = {
     {"openat", 0, Use::kRead, 2},  {"open", -1, Use::kRead, 1},   {"creat", -1, Use::kWrite},
-    {"stat", -1, Use::kRead},      {"lstat", -1, Use::kRead},     {"newfstatat", 0, Use::kRead},
-    {"statx", 0, Use::kRead},      {"mkdir", -1, Use::kWrite},    {"mkdirat", 0, Use::kWrite},
-    {"rmdir", -1, Use::kWrite},    {"unlink", -1, Use::kWrite},   {"unlinkat", 0, Use::kWrite},
-    {"rename", -1, Use::kWrite},   {"renameat", 2, Use::kWrite},  {"renameat2", 2, Use::kWrite},
-    {"link", -1, Use::kWrite},     {"linkat", 2, Use::kWrite},    {"symlink", -1, Use::kWrite},
-    {"symlinkat", 1, Use::kWrite}, {"truncate", -1, Use::kWrite}, {"chmod", -1, Use::kWrite},
-    {"fchmodat", 0, Use::kWrite},  {"execve", -1, Use::kRun},     {"execveat", 0, Use::kRun},
+    {"stat", -1, Use::kRead},      {"newfstatat", 0, Use::kRead}, {"statx", 0, Use::kRead},
+    {"mkdir", -1, Use::kWrite},    {"mkdirat", 0, Use::kWrite},   {"rmdir", -1, Use::kWrite},
+    {"unlink", -1, Use::kWrite},   {"unlinkat", 0, Use::kWrite},  {"rename", -1, Use::kWrite},
+    {"renameat", 2, Use::kWrite},  {"renameat2", 2, Use::kWrite}, {"link", -1, Use::kWrite},
+    {"linkat", 2, Use::kWrite},    {"symlink", -1, Use::kWrite},  {"symlinkat", 1, Use::kWrite},
+    {"truncate", -1, Use::kWrite}, {"chmod", -1, Use::kWrite},    {"fchmodat", 0, Use::kWrite},
+    {"execve", -1, Use::kRun},     {"execveat", 0, Use::kRun},
 };
 
 // Who opens these looks up the name of a host; granting the files would not help it.
