@@ -2,6 +2,8 @@
 
 #include <cstring>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -89,6 +91,21 @@ TEST(GateTest, RequestSurvivesTheWire) {
   EXPECT_EQ(out->environment, request.environment);
   ASSERT_EQ(out->globals.size(), 1u);
   EXPECT_EQ(std::get<std::int64_t>(out->globals[0].value.data), 3);
+}
+
+TEST(WordListTest, HoldsAnyWordAndIsReadWholeOrNotAtAll) {
+  const WordList words = {"math", "", std::string_view("a\0b", 3), "os.path"};
+  EXPECT_EQ(words.size(), 4u);
+  EXPECT_EQ(std::vector<std::string>(words.begin(), words.end()),
+            (std::vector<std::string>{"math", "", std::string("a\0b", 3), "os.path"}));
+  EXPECT_EQ(WordList::FromBytes(words.bytes()), words);
+  EXPECT_TRUE(WordList().empty());
+  EXPECT_EQ(WordList::FromBytes(""), WordList());
+  EXPECT_FALSE(WordList::FromBytes(words.bytes().substr(1)).has_value());
+  for (std::size_t cut = 1; cut < 7; ++cut) {
+    EXPECT_FALSE(WordList::FromBytes(words.bytes().substr(0, words.bytes().size() - cut)));
+  }
+  EXPECT_FALSE(WordList::FromBytes(words.bytes() + "x").has_value());
 }
 
 TEST(GateTest, RefusesEveryTruncation) {
