@@ -124,7 +124,7 @@ TEST_F(StateFolderTest, AnEnginesProcessesOfADeadServerAreEnded) {
   const auto start = [](const std::string& word) {
     const pid_t pid = ::fork();
     if (pid != 0) return pid;
-    ::execl("/bin/sh", "sh", "-c", "sleep 60; true", word.c_str(), nullptr);
+    ::execl("/bin/sleep", word.c_str(), "60", nullptr);
     ::_exit(1);
   };
   const pid_t theirs = start(dead + "/e1/root");
