@@ -1,34 +1,21 @@
 #include "container/bundle.h"
 
-#include <sys/resource.h>
-
 #include <string>
 
 #include <boost/json/parse.hpp>
 #include <boost/json/serialize.hpp>
 #include <gtest/gtest.h>
 
+#include "container/sample_bundle.h"
+
 namespace glovebox::container {
 namespace {
 
 namespace json = boost::json;
 
-class BundleTest : public testing::Test {
+class BundleTest : public testing::Test, protected WithSampleBundle {
  protected:
-  BundleTest() {
-    root_ = {"/r", {{"/usr/lib/x", "/usr/lib/x", false}, {"/data", "/work/data", true}}};
-    policy_.tmpfs = {{"/tmp", 1 << 20, 16}};
-    policy_.environment = {{"HOME", "/work"}};
-    policy_.rlimits = {{RLIMIT_NOFILE, 1024}};
-    spec_.id = "c1";
-    spec_.server = "s1";
-    spec_.root = &root_;
-    spec_.policy = &policy_;
-    spec_.arguments = {"/p", "container"};
-    spec_.work_folder = "/work";
-    spec_.host_name = "box";
-    spec_.ids = HostIds{100, 101};
-  }
+  BundleTest() { root_.binds.push_back({"/data", "/work/data", true}); }
 
   json::value Configuration() const { return json::parse(BundleConfiguration(spec_)); }
 
@@ -53,10 +40,6 @@ class BundleTest : public testing::Test {
     }
     return false;
   }
-
-  ContainerRoot root_;
-  policy::BoxPolicy policy_;
-  BundleSpec spec_;
 };
 
 TEST_F(BundleTest, IsAUserWithoutPowersInAReadOnlyRoot) {

@@ -1,13 +1,12 @@
 #include "container/docker.h"
 
-#include <sys/resource.h>
-
 #include <string>
 #include <vector>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "container/sample_bundle.h"
 #include "container/test_folder.h"
 
 namespace glovebox::container {
@@ -19,31 +18,12 @@ using testing::HasSubstr;
 using testing::Not;
 using testing::UnorderedElementsAre;
 
-class DockerTest : public FolderTest {
+class DockerTest : public FolderTest, protected WithSampleBundle {
  protected:
-  DockerTest() {
-    root_ = {"/r", {{"/usr/lib/x", "/usr/lib/x", false}}};
-    policy_.tmpfs = {{"/tmp", 1 << 20, 16}};
-    policy_.environment = {{"HOME", "/work"}};
-    policy_.rlimits = {{RLIMIT_NOFILE, 1024}};
-    spec_.id = "c1";
-    spec_.server = "s1";
-    spec_.root = &root_;
-    spec_.policy = &policy_;
-    spec_.arguments = {"/p", "container"};
-    spec_.work_folder = "/work";
-    spec_.host_name = "box";
-    spec_.ids = HostIds{100, 101};
-  }
-
   std::vector<std::string> Run() const {
     return DockerRun(
         spec_, {"/usr/bin/docker", "/l", "glovebox:s1.1", "/c/seccomp.json", "/c/wire", true});
   }
-
-  ContainerRoot root_;
-  policy::BoxPolicy policy_;
-  BundleSpec spec_;
 };
 
 TEST_F(DockerTest, IsToldEveryWallThatABundleHas) {
