@@ -56,7 +56,7 @@ class BoxPool final : public BoxSource {
   void Want(std::size_t count, const sandbox::CgroupLimits& limits) override;
   std::shared_ptr<Box> Take() override;
   // Those of a replaced zygote do not count.
-  bool Refill(std::size_t boxes) override;
+  void Refill(std::size_t boxes, bool hurry) override;
   std::size_t warm_boxes() const override { return kind_.warm_boxes; }
   std::size_t waiting() const override { return waiting_.size(); }
 

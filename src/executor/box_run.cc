@@ -16,6 +16,7 @@
 #include <boost/asio/write.hpp>
 
 #include "base/await_readable.h"
+#include "executor/box_source.h"
 #include "sandbox/parent/user_tasks.h"
 
 namespace glovebox {
@@ -117,19 +118,15 @@ Status BoxRun::Start() {
 
 // The box was made before anybody knew what the request would ask for.
 Status BoxRun::SetLimits() {
-  sandbox::CgroupLimits& in_force = box_->slot().limits;
-  sandbox::CgroupLimits wanted = {request_.limits.memory_bytes_max, request_.limits.processes_max,
-                                  in_force.cpus_max};
+  if (box_->cgroup() == nullptr) return {};
+  sandbox::CgroupLimits wanted = GroupLimits(request_.limits);
   if (box_->own_kernel()) {
     wanted.memory_bytes_max += kRuntimeMemorySlack;
     wanted.processes_max *= kTasksPerProcess;
   }
   wanted.memory_bytes_max += box_->overhead().memory_bytes;
   wanted.processes_max += box_->overhead().processes;
-  if (box_->cgroup() == nullptr || wanted == in_force) return {};
-  TRY(box_->cgroup()->SetLimits(wanted));
-  in_force = wanted;
-  return {};
+  return box_->cgroup()->SetLimits(wanted);
 }
 
 // At once, as far as the socket takes it: the box works while we set the clocks.

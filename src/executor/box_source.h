@@ -43,8 +43,8 @@ class BoxSource {
   // A box that waits, or null.
   virtual std::shared_ptr<Box> Take() = 0;
   // `boxes` are to wait, at most the kind's own number. Begins a few births towards that, or lets
-  // boxes go; true when there is more to do.
-  virtual bool Refill(std::size_t boxes) = 0;
+  // boxes go. In a `hurry` a box is made for a request that comes any moment.
+  virtual void Refill(std::size_t boxes, bool hurry) = 0;
   virtual std::size_t warm_boxes() const = 0;  // the kind's own number
   virtual std::size_t waiting() const = 0;
 };

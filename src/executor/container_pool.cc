@@ -450,7 +450,7 @@ std::shared_ptr<Box> ContainerPool::Take() {
   return nullptr;
 }
 
-bool ContainerPool::Refill(std::size_t boxes) {
+void ContainerPool::Refill(std::size_t boxes, bool /*hurry*/) {
   boxes = std::min<std::size_t>(boxes, kind_.warm_boxes);
   while (waiting_.size() > boxes) {
     const std::shared_ptr<Box> box = std::move(waiting_.front());
@@ -461,7 +461,6 @@ bool ContainerPool::Refill(std::size_t boxes) {
          !means_.slots.full()) {
     BeginBirth();
   }
-  return waiting_.size() + births_ < boxes;
 }
 
 }  // namespace glovebox

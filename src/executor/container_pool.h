@@ -54,7 +54,7 @@ class ContainerPool final : public BoxSource {
   Status Open() override { return {}; }
   void Want(std::size_t count, const sandbox::CgroupLimits& limits) override;
   std::shared_ptr<Box> Take() override;
-  bool Refill(std::size_t boxes) override;
+  void Refill(std::size_t boxes, bool hurry) override;
   std::size_t warm_boxes() const override { return kind_.warm_boxes; }
   std::size_t waiting() const override { return waiting_.size(); }
 

@@ -329,10 +329,11 @@ class LocalExecutor final : public Executor {
 
   bool Urgent() const {
     if (parked_.size() >= kParkedMax) return true;
-    return std::any_of(lines_.begin(), lines_.end(), [&](const auto& line) {
-      return 2 * line->pool->waiting() < Target(*line->pool);
-    });
+    return std::any_of(lines_.begin(), lines_.end(),
+                       [&](const auto& line) { return RunsLow(*line->pool); });
   }
+
+  bool RunsLow(const BoxSource& pool) const { return 2 * pool.waiting() < Target(pool); }
 
   // Called whenever something happened; chores begin when nothing has for a while, or are urgent.
   void ArmChores() {
@@ -352,7 +353,9 @@ class LocalExecutor final : public Executor {
   void DoChores() {
     chores_posted_ = false;
     for (const std::shared_ptr<Box>& box : std::exchange(parked_, {})) box->Kill();
-    for (const auto& line : lines_) line->pool->Refill(Target(*line->pool));
+    for (const auto& line : lines_) {
+      line->pool->Refill(Target(*line->pool), !runs_.empty() && RunsLow(*line->pool));
+    }
   }
 
   // A request came: the waiting boxes are worth their memory again, for a while.

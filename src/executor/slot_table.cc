@@ -5,7 +5,7 @@ namespace glovebox {
 Result<Slot*> SlotTable::Take(const sandbox::CgroupLimits& limits) {
   if (free_.empty()) {
     const std::uint32_t number = UnusedNumber();
-    auto slot = std::make_unique<Slot>(Slot{TRY(host_.MakePlace(number)), limits});
+    auto slot = std::make_unique<Slot>(TRY(host_.MakePlace(number)));
     free_.push_back(slot.get());
     slots_.emplace(number, std::move(slot));
   }
@@ -13,7 +13,6 @@ Result<Slot*> SlotTable::Take(const sandbox::CgroupLimits& limits) {
   Slot* slot = free_.front();
   if (slot->cgroup) TRY(slot->cgroup->Prepare(limits));
   TRY(host_.Refresh(*slot));
-  slot->limits = limits;
   free_.pop_front();
   return slot;
 }

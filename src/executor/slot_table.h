@@ -12,11 +12,8 @@
 
 namespace glovebox {
 
-// A place on the host, and what its cgroup holds its box to. Used by one box at a time, then by the
-// next.
-struct Slot : BoxPlace {
-  sandbox::CgroupLimits limits;  // those in force
-};
+// A place on the host, used by one box at a time, then by the next.
+using Slot = BoxPlace;
 
 // Slots for boxes of every kind, made as they are needed and recycled.
 class SlotTable {

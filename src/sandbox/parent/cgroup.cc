@@ -163,6 +163,7 @@ Status CgroupSlot::OpenCounters() {
   } else if (!File("cpuacct", "").empty()) {
     cpu_ns_ = TRY(OpenCounter("cpuacct", "cpuacct.usage", ""));
   }
+  processes_ = TRY(OpenCounter("pids", "pids.current", ""));
   processes_refused_ = TRY(OpenCounter("pids", "pids.events", "max"));
   return {};
 }
@@ -233,6 +234,14 @@ Status CgroupSlot::SetIo(std::uint64_t bytes_per_second) {
 }
 
 Status CgroupSlot::SetLimits(const CgroupLimits& limits) {
+  if (in_force_ == limits) return {};
+  in_force_.reset();
+  TRY(WriteLimits(limits));
+  in_force_ = limits;
+  return {};
+}
+
+Status CgroupSlot::WriteLimits(const CgroupLimits& limits) {
   TRY(SetMemory(limits.memory_bytes_max));
   if (limits.io_bytes_per_second_max > 0) TRY(SetIo(limits.io_bytes_per_second_max));
   TRY(WriteExisting(File("pids", "pids.max"), std::to_string(limits.processes_max)));
@@ -273,8 +282,7 @@ std::uint64_t CgroupSlot::MemoryNow() const {
 }
 
 std::uint32_t CgroupSlot::ProcessesNow() const {
-  const std::string text = ReadFile(File("pids", "pids.current")).value_or("");
-  return static_cast<std::uint32_t>(ParseNumber(text));
+  return static_cast<std::uint32_t>(processes_.Read());
 }
 
 void CgroupSlot::ResetPeak() const {
@@ -300,7 +308,8 @@ CgroupUsage CgroupSlot::Usage() const {
   return usage;
 }
 
-void CgroupSlot::LiftCpuLimit() const {
+void CgroupSlot::LiftCpuLimit() {
+  in_force_.reset();
   const std::string file = File("cpu", IsV2("cpu") ? "cpu.max" : "cpu.cfs_quota_us");
   // On failure the box dies all the same, a little later.
   if (!file.empty()) static_cast<void>(WriteExisting(file, IsV2("cpu") ? "max" : "-1"));

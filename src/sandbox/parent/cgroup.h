@@ -61,7 +61,7 @@ class CgroupSlot {
   // The peak begins anew at what is inside, where the kernel can do that.
   void ResetPeak() const;
 
-  // New limits for whoever is inside; the counters go on.
+  // New limits for whoever is inside; the counters go on. Costs nothing if they are in force.
   Status SetLimits(const CgroupLimits& limits);
 
   // Starts counting anew, except for the peak, with somebody inside.
@@ -70,7 +70,7 @@ class CgroupSlot {
   CgroupUsage Usage() const;
 
   // No CPU limit any more: dying takes CPU time, and a throttled group would die slowly.
-  void LiftCpuLimit() const;
+  void LiftCpuLimit();
 
   // Kills everything inside until nothing is left; false when something survived 2 seconds of it.
   bool KillAll() const;
@@ -91,6 +91,7 @@ class CgroupSlot {
   Status OpenJoin(const std::string& directory);
   bool IsV2(std::string_view controller) const;
   CgroupUsage RawUsage() const;
+  Status WriteLimits(const CgroupLimits& limits);
   Status SetMemory(std::uint64_t bytes);
   Status SetIo(std::uint64_t bytes_per_second);
 
@@ -101,6 +102,8 @@ class CgroupSlot {
   std::vector<int> join_fds_;
   UniqueFd birth_;
   UniqueFd oom_event_;
+  std::optional<CgroupLimits> in_force_;  // nothing: some were written, or none yet
+  Counter processes_;
   Counter peak_;
   Counter oom_kills_;
   Counter processes_refused_;
