@@ -32,14 +32,13 @@ build: ## the release programs, in build/bin: glovebox and its parts
 	@dev/setup build
 	@$(call build,release)
 	@install -d build/bin
-	@install -m 755 build/release/bin/glovebox build/release/bin/glovebox-egress \
-		build/release/bin/glovebox-python build/bin/
+	@install -m 755 build/release/bin/glovebox build/release/bin/glovebox-{egress,init,python} build/bin/
 
 .PHONY: install
 install: build ## into PREFIX (/usr/local), below DESTDIR if given
 	install -d '$(bindir)' '$(libexecdir)' '$(docdir)/docs/plots'
 	install -m 755 build/bin/glovebox '$(bindir)/'
-	install -m 755 build/bin/glovebox-egress build/bin/glovebox-python '$(libexecdir)/'
+	install -m 755 build/bin/glovebox-{egress,init,python} '$(libexecdir)/'
 	install -m 644 LICENSE README.md SECURITY.md CHANGELOG.md '$(docdir)/'
 	install -m 644 docs/*.md '$(docdir)/docs/'
 	install -m 644 docs/plots/*.svg '$(docdir)/docs/plots/'
@@ -50,7 +49,7 @@ install: build ## into PREFIX (/usr/local), below DESTDIR if given
 
 .PHONY: uninstall
 uninstall: ## removes what install put there
-	rm -f '$(bindir)/glovebox' '$(libexecdir)/glovebox-egress' '$(libexecdir)/glovebox-python'
+	rm -f '$(bindir)/glovebox' '$(libexecdir)'/glovebox-{egress,init,python}
 	rm -f '$(unitdir)/glovebox.service'
 	rm -rf '$(docdir)' '$(sharedir)'
 	if [ -d '$(libexecdir)' ]; then rmdir --ignore-fail-on-non-empty '$(libexecdir)'; fi

@@ -51,7 +51,7 @@ def pack(programs, version, bundle):
         write_json(manifest, folder, "manifest.json")
         shutil.copy(os.path.join(ROOT, "LICENSE"), folder)
         os.mkdir(os.path.join(folder, "server"))
-        for name in ("glovebox", "glovebox-egress", "glovebox-python"):
+        for name in ("glovebox", "glovebox-egress", "glovebox-init", "glovebox-python"):
             packed = os.path.join(folder, "server", name)
             subprocess.run(["strip", "-o", packed, os.path.join(programs, name)], check=True)
             os.chmod(packed, 0o755)

@@ -30,6 +30,7 @@ LAYERS = {
     "sandbox/compile": {"base", "policy", "sandbox/plan"},
     "sandbox/parent": {"base", "event", "sandbox/plan", "sandbox/compile", "sandbox/child"},
     "sandbox/child": {"sandbox/plan"},
+    "sandbox/init": {"sandbox/plan"},
     # Around it.
     "policy": {"base"},
     "event": {"base"},

@@ -25,7 +25,8 @@ int main(int argc, char** argv) {
   if (mode == "prove") return std::puts("proven") < 0 ? 1 : 0;
   if (mode == "launch" && argc > 2) return glovebox::container::HideCgroupsAndExec(argv + 2);
   if (mode == "outlive" && argc > 2) return glovebox::container::OutliveAndExec(argv + 2);
-  if (::fcntl(glovebox::wire::kZygoteSocketFd, F_SETFD, FD_CLOEXEC) != 0) {
+  if (::fcntl(glovebox::wire::kZygoteSocketFd, F_SETFD, FD_CLOEXEC) != 0 ||
+      ::fcntl(glovebox::wire::kInitProgramFd, F_SETFD, FD_CLOEXEC) != 0) {
     std::fputs("glovebox-python is a part of glovebox; run `glovebox exec` or `glovebox serve`\n",
                stderr);
     return 2;

@@ -52,7 +52,7 @@ Status BoxPool::StartZygote() {
   sandbox::SpawnRequest spawn = factory_.ZygoteSpawn(means_.host.uids());
   spawn.cgroup_file = means_.host.zygote_cgroup_file();
   auto client = python::ZygoteClient::Start(
-      means_.context, std::move(spawn), factory_.setup(),
+      means_.context, std::move(spawn), factory_.init_program(), factory_.setup(),
       [this, weak](Status ready) {
         if (const auto self = weak.lock()) OnZygoteReady(self, std::move(ready));
       },
@@ -243,21 +243,21 @@ void BoxPool::LetOneGo() {
   box->Kill();
 }
 
-bool BoxPool::Refill(std::size_t boxes) {
+void BoxPool::Refill(std::size_t boxes, bool hurry) {
   const std::size_t target = std::min<std::size_t>(boxes, kind_.warm_boxes);
   while (waiting_.size() > target && UpToDate() >= target) LetOneGo();
-  if (failing_) return false;
+  if (failing_) return;
   if (target > 0 && !Open()) {
     failing_ = true;
-    return false;
+    return;
   }
   while (UpToDate() + births_ < target && births_ < kRefillBirthsMax && MayFork()) {
     const bool next = UpToDate() + births_ + kRehearsedLong >= target;
-    BeginBirth(next ? wire::Rehearsal::kLong : wire::Rehearsal::kShort);
-    if (failing_) return false;
+    const wire::Rehearsal unhurried = next ? wire::Rehearsal::kLong : wire::Rehearsal::kShort;
+    BeginBirth(hurry ? wire::Rehearsal::kNone : unhurried);
+    if (failing_) return;
   }
   BeginBirths();
-  return UpToDate() + births_ < target;
 }
 
 }  // namespace glovebox

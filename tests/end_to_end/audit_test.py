@@ -24,7 +24,7 @@ def setUpModule():
     FOLDER = tempfile.mkdtemp(prefix="glovebox-audit-test-")
     os.chmod(FOLDER, 0o755)
     built = os.path.dirname(os.environ["GLOVEBOX"])
-    for name in ("glovebox", "glovebox-python"):
+    for name in ("glovebox", "glovebox-init", "glovebox-python"):
         shutil.copy(f"{built}/{name}", FOLDER)
     shutil.copy(IN_PROCESS, FOLDER)
     shutil.copy(IN_PROCESS.with_name("chroot.sh"), FOLDER)

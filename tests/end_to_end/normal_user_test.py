@@ -17,7 +17,7 @@ def setUpModule():
     FOLDER = tempfile.mkdtemp(prefix="glovebox-nobody-")
     os.chmod(FOLDER, 0o755)
     built = os.path.dirname(os.environ["GLOVEBOX"])
-    for name in ("glovebox", "glovebox-python"):
+    for name in ("glovebox", "glovebox-init", "glovebox-python"):
         shutil.copy(os.path.join(built, name), FOLDER)
     GLOVEBOX = os.path.join(FOLDER, "glovebox")
 

@@ -55,7 +55,7 @@ class Tutorial(unittest.TestCase):
         with tempfile.TemporaryDirectory(prefix="glovebox-tutorial-test-") as folder:
             built = pathlib.Path(os.environ["GLOVEBOX"]).parent
             (pathlib.Path(folder) / "bin").mkdir()
-            for name in ("glovebox", "glovebox-python"):
+            for name in ("glovebox", "glovebox-init", "glovebox-python"):
                 os.symlink(built / name, f"{folder}/bin/{name}")
             scripts = pathlib.Path("examples", "isolation-tutorial")
             shutil.copytree(ROOT / scripts, folder / scripts)

@@ -49,7 +49,9 @@ class ReachableZygote {
     if (mkdtemp(folder) == nullptr) return;
     folder_ = folder;
     fs::permissions(folder_, fs::perms(0755));
-    fs::copy_file(ZygoteProgram(), folder_ / "glovebox-python");
+    for (const char* name : {"glovebox-init", "glovebox-python"}) {
+      fs::copy_file(fs::path(ZygoteProgram()).replace_filename(name), folder_ / name);
+    }
     // One thread. NOLINTNEXTLINE(concurrency-mt-unsafe)
     setenv("GLOVEBOX_PYTHON", (folder_ / "glovebox-python").c_str(), 1);
   }

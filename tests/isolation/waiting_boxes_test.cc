@@ -22,7 +22,7 @@ namespace {
 namespace fs = std::filesystem;
 using std::chrono::milliseconds;
 
-// /proc/PID/status of every process called glovebox-python, by pid.
+// /proc/PID/status of every zygote, init and Python of a box, by pid.
 std::map<pid_t, std::map<std::string, std::string>> PythonProcesses() {
   std::map<pid_t, std::map<std::string, std::string>> found;
   for (const fs::directory_entry& entry : fs::directory_iterator("/proc")) {
@@ -34,7 +34,8 @@ std::map<pid_t, std::map<std::string, std::string>> PythonProcesses() {
       const std::size_t colon = line.find(":\t");
       if (colon != std::string::npos) status[line.substr(0, colon)] = line.substr(colon + 2);
     }
-    if (status["Name"] == "glovebox-python") found[pid] = std::move(status);
+    const std::string& name = status["Name"];
+    if (name == "glovebox-python" || name == "glovebox-init") found[pid] = std::move(status);
   }
   return found;
 }

@@ -55,7 +55,7 @@ class UnitHoldsBoxes(unittest.TestCase):
     def test_a_box_is_built_under_its_restrictions(self):
         """unit_sandbox.sh plays the settings; the group is what Delegate=yes gives."""
         folder = tempfile.mkdtemp()  # the unit hides /home and /root, where a source tree may be
-        for name in ("glovebox", "glovebox-egress", "glovebox-python"):
+        for name in ("glovebox", "glovebox-egress", "glovebox-init", "glovebox-python"):
             shutil.copy(os.path.join(os.path.dirname(GLOVEBOX), name), folder)
         for name in ("confine.py", "confinements.toml"):
             shutil.copy(SOURCE / "tests/end_to_end" / name, folder)

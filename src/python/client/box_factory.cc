@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <span>
 #include <utility>
 
@@ -15,6 +16,7 @@
 namespace glovebox::python {
 namespace {
 
+namespace fs = std::filesystem;
 using sandbox::Wall;
 
 constexpr char kProgramInRoot[] = "/usr/libexec/glovebox-python";
@@ -136,6 +138,7 @@ Result<BoxFactory> BoxFactory::Prepare(const std::string& zygote_program,
   sandbox::RootLayout root = TRY(sandbox::CompileRoot(policy, extras));
   BoxFactory factory(walls, footing.mode, std::move(policy), std::move(root));
   factory.program_ = walls.stands(Wall::kRoot) ? kProgramInRoot : zygote_program;
+  factory.init_program_ = fs::path(zygote_program).replace_filename("glovebox-init").string();
   wire::ZygoteSetup& setup = factory.setup_;
   setup.walls = walls.bits();
   setup.identity = static_cast<std::uint8_t>(footing.mode.identity);

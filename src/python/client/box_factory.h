@@ -51,6 +51,7 @@ class BoxFactory {
   const policy::BoxPolicy& policy() const { return policy_; }
   const sandbox::RootLayout& root() const { return root_; }
   const std::string& program() const { return program_; }  // as named in that root
+  const std::string& init_program() const { return init_program_; }  // glovebox-init, on the host
   // Lesser walls of this kernel that no box can have, for people; empty at full strength.
   const std::vector<std::string>& missing() const { return missing_; }
 
@@ -64,6 +65,7 @@ class BoxFactory {
   policy::BoxPolicy policy_;
   sandbox::RootLayout root_;
   std::string program_;  // the zygote, as named where it will run
+  std::string init_program_;
   wire::ZygoteSetup setup_;
   std::vector<std::string> missing_;
 };

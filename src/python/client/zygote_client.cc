@@ -21,6 +21,7 @@ namespace asio = boost::asio;
 
 Result<std::unique_ptr<ZygoteClient>> ZygoteClient::Start(asio::io_context& context,
                                                           sandbox::SpawnRequest spawn,
+                                                          const std::string& init_program,
                                                           const wire::ZygoteSetup& setup,
                                                           ReadyHandler on_ready,
                                                           std::function<void()> on_death) {
@@ -32,10 +33,13 @@ Result<std::unique_ptr<ZygoteClient>> ZygoteClient::Start(asio::io_context& cont
   ::fcntl(error_read.get(), F_SETFL, O_NONBLOCK);
   const UniqueFd null(::open("/dev/null", O_RDWR | O_CLOEXEC));
   if (!null) return Error::FromErrno("opening /dev/null", errno);
+  const UniqueFd init(::open(init_program.c_str(), O_PATH | O_CLOEXEC));
+  if (!init) return Error::FromErrno("opening " + init_program, errno);
   spawn.descriptors = {{null.get(), 0},
                        {null.get(), 1},
                        {error_write.get(), 2},
-                       {sockets.theirs.get(), wire::kZygoteSocketFd}};
+                       {sockets.theirs.get(), wire::kZygoteSocketFd},
+                       {init.get(), wire::kInitProgramFd}};
   sandbox::Process process = TRY(sandbox::Spawn(spawn));
   if (const int error = wire::SendWithDescriptors(sockets.ours.get(), wire::Encode(setup), {});
       error != 0) {

@@ -34,6 +34,7 @@ class ZygoteClient {
   // and `on_death` is called.
   static Result<std::unique_ptr<ZygoteClient>> Start(boost::asio::io_context& context,
                                                      sandbox::SpawnRequest spawn,
+                                                     const std::string& init_program,
                                                      const wire::ZygoteSetup& setup,
                                                      ReadyHandler on_ready,
                                                      std::function<void()> on_death);

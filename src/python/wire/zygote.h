@@ -15,6 +15,7 @@
 namespace glovebox::wire {
 
 inline constexpr int kZygoteSocketFd = 3;  // the zygote's end, by agreement
+inline constexpr int kInitProgramFd = 4;   // glovebox-init, which is PID 1 of every box
 inline constexpr std::size_t kZygoteMessageMax = 256u << 10;
 inline constexpr std::size_t kBoxDescriptorsMax = 16;
 inline constexpr int kListenerSocketIndex = 5;  // among a box's descriptors, where there is one

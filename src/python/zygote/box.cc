@@ -1,10 +1,13 @@
 #include "python/zygote/box.h"
 
+#include <fcntl.h>
 #include <linux/sched.h>
 #include <sys/prctl.h>
+#include <sys/rseq.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <iterator>
@@ -18,6 +21,7 @@
 #include "sandbox/child/box_init.h"
 #include "sandbox/child/enter_box.h"
 #include "sandbox/child/lockdown.h"
+#include "sandbox/child/vfork_clone.h"
 #include "sandbox/plan/walls.h"
 
 namespace glovebox::zygote {
@@ -47,9 +51,28 @@ sandbox::PidScope ScopeOf(const sandbox::BoxPlan& plan) {
   FailBuild(status_fd, {stage, 0, 0, error});
 }
 
+// What a box is made of.
+struct Birth {
+  const sandbox::BoxPlan& plan;
+  const BoxDescriptors& descriptors;
+  wire::Rehearsal rehearsal;
+  pid_t zygote;
+};
+
+// The kernel forgets an area for restartable sequences where memory is shared, and so our parent
+// had none; the C library goes by what is written there, the number of a CPU among it.
+void RegisterSequencesAnew() {
+  if (__rseq_size == 0) return;
+  void* area = static_cast<char*>(__builtin_thread_pointer()) + __rseq_offset;
+  // At least as much as the first version had, whose size the library does not count in full.
+  const std::size_t size = std::max<std::size_t>(__rseq_size, 32);
+  ::syscall(SYS_rseq, area, size, 0, RSEQ_SIG);
+}
+
 // PID 2 of the box, from its birth to the filter and on to the gate.
-[[noreturn]] void BecomePython(const sandbox::BoxPlan& plan, const BoxDescriptors& descriptors,
-                               wire::Rehearsal rehearsal) {
+[[noreturn]] void BecomePython(const Birth& birth, int init_started_fd) {
+  const auto& [plan, descriptors, rehearsal, zygote] = birth;
+  RegisterSequencesAnew();
   if (ScopeOf(plan) != sandbox::PidScope::kOwn) ::prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
   if (ScopeOf(plan) == sandbox::PidScope::kGroup) sandbox::LeadGroup(::getpid());
   if (!AfterFork()) FailBuild(descriptors.status_fd(), ChildStage::kFork, ECANCELED);
@@ -60,6 +83,7 @@ sandbox::PidScope ScopeOf(const sandbox::BoxPlan& plan) {
       FailBuild(descriptors.status_fd(), ChildStage::kFork, ECANCELED);
     }
   }
+  if (!sandbox::AwaitInit(init_started_fd)) ::_exit(126);
   // Every descriptor we were sent lies above these: the zygote's own occupy the low numbers.
   const sandbox::DescriptorMove moves[] = {{descriptors.stdin_fd(), 0},
                                            {descriptors.stdout_fd(), 1},
@@ -84,9 +108,10 @@ sandbox::PidScope ScopeOf(const sandbox::BoxPlan& plan) {
   ServeGate(kGateFd, sandbox::Walls::FromTrustedBits(plan.walls), UniqueFd(listener_fd));
 }
 
-// PID 1 of the box.
-[[noreturn]] void BecomeInit(const sandbox::BoxPlan& plan, const BoxDescriptors& descriptors,
-                             pid_t zygote, wire::Rehearsal rehearsal) {
+// PID 1 of the box, in the zygote's memory while that waits; then a program of its own.
+void BecomeInit(const void* argument) {
+  const Birth& birth = *static_cast<const Birth*>(argument);
+  const auto& [plan, descriptors, rehearsal, zygote] = birth;
   const sandbox::PidScope scope = ScopeOf(plan);
   if (scope == sandbox::PidScope::kGroup) {
     const int error = sandbox::AdoptOrphans(zygote);
@@ -95,12 +120,21 @@ sandbox::PidScope ScopeOf(const sandbox::BoxPlan& plan) {
   if (const sandbox::ChildFailure failure = sandbox::EnterBox(plan); failure.failed()) {
     FailBuild(descriptors.status_fd(), failure);
   }
-  PyOS_BeforeFork();
+  int started[2];
+  if (::pipe2(started, O_CLOEXEC) != 0) {
+    FailBuild(descriptors.status_fd(), ChildStage::kDescriptors, errno);
+  }
   const pid_t python = ::fork();
   if (python < 0) FailBuild(descriptors.status_fd(), ChildStage::kFork, errno);
-  if (python == 0) BecomePython(plan, descriptors, rehearsal);
+  if (python == 0) {
+    ::close(started[1]);
+    BecomePython(birth, started[0]);
+  }
   if (scope == sandbox::PidScope::kGroup) sandbox::LeadGroup(python);
-  sandbox::RunInit(descriptors.status_fd(), python, scope);
+  const bool hidden = sandbox::Walls::FromTrustedBits(plan.walls).stands(sandbox::Wall::kIdentity);
+  const int error = sandbox::BecomeInitProgram(wire::kInitProgramFd, descriptors.status_fd(),
+                                               started[1], {python, scope, hidden});
+  FailBuild(sandbox::kInitStatusFd, ChildStage::kExec, error);
 }
 
 }  // namespace
@@ -165,19 +199,15 @@ Result<UniqueFd> ForkBox(const BoxTemplate& common, const wire::SpawnBox& spawn,
   }
   args.pidfd = reinterpret_cast<std::uintptr_t>(&pidfd);
   args.exit_signal = SIGCHLD;
-  // A raw clone, because fork() can do neither of the above. It is safe here: we have one thread,
-  // so no lock is held, and the child runs system calls only until its own fork(), which puts right
-  // whatever libraries keep per process.
-  const pid_t zygote = ::getpid();
-  long pid = ::syscall(SYS_clone3, &args, sizeof(args));
-  // A container's filter, which cannot read the flags of clone3. Being born into a cgroup has no
-  // older form.
-  if (pid < 0 && errno == ENOSYS && !spawn.into_cgroup) {
-    const auto flags = static_cast<unsigned long>(args.flags) | SIGCHLD;
-    pid = ::syscall(SYS_clone, flags, nullptr, &pidfd, nullptr, nullptr);
-  }
-  if (pid < 0) return Error::FromErrno("cloning a box", errno);
-  if (pid == 0) BecomeInit(plan, descriptors, zygote, spawn.rehearsal);
+  // Not fork(), which can do neither of the above. It is safe here: we have one thread, so no lock
+  // is held, and the child runs system calls only until its own fork(), which puts right whatever
+  // libraries keep per process, in that fork and, as memory is shared, here.
+  const Birth birth = {plan, descriptors, spawn.rehearsal, ::getpid()};
+  PyOS_BeforeFork();
+  const long pid = sandbox::VforkClone(args, &BecomeInit, &birth);
+  const int error = errno;
+  PyOS_AfterFork_Parent();
+  if (pid < 0) return Error::FromErrno("cloning a box", error);
   return UniqueFd(pidfd);
 }
 

@@ -89,7 +89,7 @@ AFTER_FORK ChildFailure Descriptors(const SpawnPlan& plan) noexcept {
   // Close-on-exec rather than closed: the failure pipe must still work if the exec fails.
   return Check(ChildStage::kDescriptors,
                ErrnoOf(syscall(kSysCloseRange, static_cast<unsigned>(plan.first_closed_fd), ~0u,
-                               4u /* CLOSE_RANGE_CLOEXEC */)));
+                               kCloseRangeCloexec)));
 }
 
 // The order is the argument (docs/threat-model.md, "Entering the box"). The parent's go-ahead

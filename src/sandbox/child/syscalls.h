@@ -28,6 +28,7 @@ inline constexpr unsigned kOpenTreeClone = 1;
 inline constexpr unsigned kOpenTreeCloexec = 02000000;
 inline constexpr unsigned kAtRecursive = 0x8000;
 inline constexpr unsigned kAtEmptyPath = 0x1000;
+inline constexpr unsigned kCloseRangeCloexec = 4;
 inline constexpr unsigned kMoveMountFromEmptyPath = 0x4;
 inline constexpr unsigned kFsconfigSetString = 1;
 inline constexpr unsigned kFsconfigCreate = 6;
