@@ -7,8 +7,6 @@
 #include <utility>
 
 #include <boost/asio/ip/address.hpp>
-#include <openssl/crypto.h>
-#include <openssl/sha.h>
 
 #include "base/file.h"
 #include "base/text.h"
@@ -34,17 +32,15 @@ std::optional<std::string_view> BearerToken(std::string_view authorization) {
   return Trim(authorization.substr(kScheme.size()));
 }
 
+std::string_view Text(const Digest& digest) {
+  return {reinterpret_cast<const char*>(digest.data()), digest.size()};
+}
+
 bool IsVisibleAscii(std::string_view text) {
   return std::all_of(text.begin(), text.end(), [](char c) { return c > ' ' && c <= '~'; });
 }
 
 }  // namespace
-
-AccessTokens::Digest AccessTokens::DigestOf(std::string_view token) {
-  Digest digest;
-  ::SHA256(reinterpret_cast<const unsigned char*>(token.data()), token.size(), digest.data());
-  return digest;
-}
 
 Status AccessTokens::Add(std::string name, std::string_view token) {
   if (token.size() < kTokenCharsMin) {
@@ -56,7 +52,7 @@ Status AccessTokens::Add(std::string name, std::string_view token) {
     return Error(Errc::kInvalidArgument, "the token has characters that a header cannot carry" +
                                              std::string(kHowToMakeOne));
   }
-  const Digest digest = DigestOf(token);
+  const Digest digest = Sha256Of(token);
   for (const Token& other : tokens_) {
     if (other.name == name) return Error(Errc::kInvalidArgument, "the name is there twice");
     if (other.digest == digest) {
@@ -121,10 +117,10 @@ std::optional<std::string> AccessTokens::Authenticate(const HttpRequest& head) c
   if (!authorization || head.CountHeader("authorization") > 1) return std::nullopt;
   const auto presented = BearerToken(*authorization);
   if (!presented) return std::nullopt;
-  const Digest digest = DigestOf(*presented);
+  const Digest digest = Sha256Of(*presented);
   const Token* owner = nullptr;
   for (const Token& token : tokens_) {  // all of them: the time must not tell which
-    if (::CRYPTO_memcmp(token.digest.data(), digest.data(), digest.size()) == 0) owner = &token;
+    if (EqualInConstantTime(Text(token.digest), Text(digest))) owner = &token;
   }
   return owner != nullptr ? std::optional(owner->name) : std::nullopt;
 }

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <optional>
 #include <string>
@@ -8,6 +7,7 @@
 #include <vector>
 
 #include "app/serve_settings.h"
+#include "base/digest.h"
 #include "base/result.h"
 #include "transport/http_server.h"
 
@@ -30,13 +30,11 @@ class AccessTokens {
   std::optional<std::string> Authenticate(const HttpRequest& head) const;
 
  private:
-  using Digest = std::array<unsigned char, 32>;
   struct Token {
     std::string name;
     Digest digest;
   };
 
-  static Digest DigestOf(std::string_view token);
   Status Add(std::string name, std::string_view token);
   Status AddFile(const std::string& path);
 

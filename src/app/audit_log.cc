@@ -17,8 +17,8 @@
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
 #include <boost/json/parse.hpp>
-#include <openssl/evp.h>
 
+#include "base/digest.h"
 #include "base/file.h"
 #include "base/text.h"
 #include "mcp/json_writer.h"
@@ -33,19 +33,6 @@ constexpr std::size_t kHashChars = 64;
 constexpr std::size_t kTailChars = kHashKey.size() + kHashChars + 2;  // with the last quote and }
 constexpr std::size_t kEventsMax = 32;                                // of one line
 const std::string kNoHash(kHashChars, '0');
-
-std::string Sha256(std::string_view text) {
-  std::array<unsigned char, EVP_MAX_MD_SIZE> digest{};
-  unsigned int size = 0;
-  CHECK(EVP_Digest(text.data(), text.size(), digest.data(), &size, EVP_sha256(), nullptr) == 1);
-  std::string hex;
-  constexpr char kDigits[] = "0123456789abcdef";
-  for (unsigned int i = 0; i < size; ++i) {
-    hex += kDigits[digest[i] >> 4];
-    hex += kDigits[digest[i] & 15];
-  }
-  return hex;
-}
 
 std::string Now() {
   const auto now = std::chrono::system_clock::now();
@@ -79,7 +66,7 @@ json::object Describe(const ExecutionRequest& request, const Outcome& outcome, b
   line["execution_id"] = outcome.execution_id;
   line["action"] = request.action == wire::RunAction::kValidate ? "validate" : "run";
   line["profile"] = request.language.enabled ? request.language.profile : "full";
-  line["code_sha256"] = Sha256(request.code);
+  line["code_sha256"] = HexOf(Sha256Of(request.code));
   if (with_code) line["code"] = request.code;
   line["status"] = StatusName(outcome.status);
   if (const auto category = ErrorCategory(outcome); !category.empty()) {
@@ -126,7 +113,7 @@ std::optional<Link> ParseLine(std::string_view line) {
   link.sequence = static_cast<std::uint64_t>(sequence->get_int64());
   link.previous = std::string(previous->get_string());
   link.hash = std::string(tail.substr(kHashKey.size(), kHashChars));
-  link.intact = Sha256(body) == link.hash;
+  link.intact = HexOf(Sha256Of(body)) == link.hash;
   return link;
 }
 
@@ -188,7 +175,7 @@ Status AuditLog::Append(const std::string& body) {
   std::string line = mcp::WriteJson(place);
   line.back() = ',';
   line += std::string_view(body).substr(1);
-  const std::string hash = Sha256(line);
+  const std::string hash = HexOf(Sha256Of(line));
   line.pop_back();
   line.append(kHashKey).append(hash).append("\"}\n");
   const ssize_t put = ::write(file_.get(), line.data(), line.size());

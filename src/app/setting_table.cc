@@ -323,7 +323,7 @@ std::vector<Setting> Pool() {
        .variables = {"SANDBOX_BOXES_PER_INTERPRETER"},
        .key = "pool.boxes_per_interpreter",
        .target = &Settings::boxes_per_interpreter,
-       .default_text = "1000",
+       .default_text = "5000",
        .minimum = 1,
        .maximum = 1'000'000,
        .description =

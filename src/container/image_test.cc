@@ -1,6 +1,5 @@
 #include "container/image.h"
 
-#include <array>
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -10,8 +9,8 @@
 #include <boost/json/serialize.hpp>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <openssl/evp.h>
 
+#include "base/digest.h"
 #include "container/program.h"
 #include "container/test_folder.h"
 
@@ -26,17 +25,6 @@ constexpr char kTar[] = "application/vnd.oci.image.layer.v1.tar";
 constexpr char kGzip[] = "application/vnd.oci.image.layer.v1.tar+gzip";
 constexpr char kManifest[] = "application/vnd.oci.image.manifest.v1+json";
 constexpr char kIndex[] = "application/vnd.oci.image.index.v1+json";
-
-std::string Hex(const std::string& text) {
-  std::array<unsigned char, EVP_MAX_MD_SIZE> digest{};
-  unsigned int size = 0;
-  EVP_Digest(text.data(), text.size(), digest.data(), &size, EVP_sha256(), nullptr);
-  std::string hex;
-  for (unsigned int i = 0; i < size; ++i) {
-    for (const int half : {digest[i] >> 4, digest[i] & 15}) hex += "0123456789abcdef"[half];
-  }
-  return hex;
-}
 
 // The digits of the digest by which something is described.
 std::string DigitsOf(const json::object& descriptor) {
@@ -54,8 +42,8 @@ class ImageTest : public FolderTest {
 
   // Puts a blob there, and describes it.
   json::object AddBlob(const std::string& text, const std::string& type) {
-    Write(layout_ / "blobs/sha256" / Hex(text), text);
-    return {{"mediaType", type}, {"digest", "sha256:" + Hex(text)}, {"size", text.size()}};
+    Write(layout_ / "blobs/sha256" / HexOf(Sha256Of(text)), text);
+    return {{"mediaType", type}, {"digest", "sha256:" + HexOf(Sha256Of(text))}, {"size", text.size()}};
   }
 
   // A layer of everything in `tree`, or of one `member` without the folders above it.

@@ -8,7 +8,6 @@
 #include <array>
 #include <cerrno>
 #include <filesystem>
-#include <memory>
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -17,8 +16,8 @@
 #include <boost/json/object.hpp>
 #include <boost/json/parse.hpp>
 #include <boost/json/value.hpp>
-#include <openssl/evp.h>
 
+#include "base/digest.h"
 #include "base/file.h"
 #include "base/unique_fd.h"
 
@@ -171,33 +170,18 @@ Result<Blob> FindManifest(std::string text, std::string where, const std::string
   return Broken(where, "has an index within an index within an index");
 }
 
-std::string HexOf(const unsigned char* bytes, std::size_t count) {
-  constexpr char kDigits[] = "0123456789abcdef";
-  std::string hex;
-  for (std::size_t i = 0; i < count; ++i) {
-    hex += kDigits[bytes[i] >> 4];
-    hex += kDigits[bytes[i] & 15];
-  }
-  return hex;
-}
-
 // The digest of what is left to be read.
 Result<std::string> DigestOf(int fd, const std::string& path) {
-  const std::unique_ptr<EVP_MD_CTX, decltype(&EVP_MD_CTX_free)> hash(EVP_MD_CTX_new(),
-                                                                     &EVP_MD_CTX_free);
-  CHECK(hash != nullptr && EVP_DigestInit_ex(hash.get(), EVP_sha256(), nullptr) == 1);
+  Sha256 hash;
   std::array<char, 65536> buffer;
   while (true) {
     const ssize_t got = ::read(fd, buffer.data(), buffer.size());
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) return Error::FromErrno("reading " + path, errno);
     if (got == 0) break;
-    CHECK(EVP_DigestUpdate(hash.get(), buffer.data(), static_cast<std::size_t>(got)) == 1);
+    hash.Update({buffer.data(), static_cast<std::size_t>(got)});
   }
-  std::array<unsigned char, EVP_MAX_MD_SIZE> digest{};
-  unsigned int size = 0;
-  CHECK(EVP_DigestFinal_ex(hash.get(), digest.data(), &size) == 1);
-  return std::string(kDigestPrefix) + HexOf(digest.data(), size);
+  return std::string(kDigestPrefix) + HexOf(hash.Finish());
 }
 
 }  // namespace

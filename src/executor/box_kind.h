@@ -33,7 +33,7 @@ struct BoxKind {
 
 // When a zygote makes room for the next, so that address layout and hash seed do not live for ever.
 struct ZygoteLife {
-  std::uint32_t boxes_max = 1000;  // 1: a fresh interpreter for every box
+  std::uint32_t boxes_max = 5000;  // 1: a fresh interpreter for every box
   std::chrono::seconds age_max = std::chrono::minutes(30);
 };
 

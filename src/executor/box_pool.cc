@@ -19,6 +19,7 @@ constexpr std::size_t kLostInARowMax = 16;  // as many as may die with one zygot
 // few for its place to be reached, and none costs more than a short rehearsal.
 constexpr std::size_t kRehearsedLong = 1;
 constexpr std::size_t kRefillBirthsMax = 2;  // at a time; more would only wait for the same zygote
+constexpr std::size_t kHurriedBirthsMax = 4;  // where some may wait for the kernel, and none rests
 
 }  // namespace
 
@@ -251,7 +252,8 @@ void BoxPool::Refill(std::size_t boxes, bool hurry) {
     failing_ = true;
     return;
   }
-  while (UpToDate() + births_ < target && births_ < kRefillBirthsMax && MayFork()) {
+  const std::size_t births_max = hurry ? kHurriedBirthsMax : kRefillBirthsMax;
+  while (UpToDate() + births_ < target && births_ < births_max && MayFork()) {
     const bool next = UpToDate() + births_ + kRehearsedLong >= target;
     const wire::Rehearsal unhurried = next ? wire::Rehearsal::kLong : wire::Rehearsal::kShort;
     BeginBirth(hurry ? wire::Rehearsal::kNone : unhurried);

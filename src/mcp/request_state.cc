@@ -4,19 +4,15 @@
 #include <optional>
 #include <utility>
 
-#include <openssl/crypto.h>
-#include <openssl/evp.h>
-#include <openssl/hmac.h>
-#include <openssl/rand.h>
-
 #include "base/base64.h"
+#include "base/digest.h"
 
 namespace glovebox::mcp {
 namespace {
 
 // Sealed, before base64url: end of life in milliseconds, state, signature of both and the scope.
 constexpr std::size_t kTimeBytes = 8;
-constexpr std::size_t kSignatureBytes = 32;
+constexpr std::size_t kSignatureBytes = std::tuple_size_v<Digest>;
 
 std::string BigEndian(std::uint64_t number) {
   std::string bytes;
@@ -36,26 +32,18 @@ std::uint64_t Milliseconds(RequestStateSealer::Clock::time_point time) {
 }
 
 // The length of the scope is signed with it: no byte can move from one part to the other.
-std::string Sign(const std::array<unsigned char, 32>& key, std::string_view scope,
-                 std::string_view body) {
+std::string Sign(const std::string& key, std::string_view scope, std::string_view body) {
   std::string text = BigEndian(scope.size());
   text.append(scope).append(body);
-  std::string signature(kSignatureBytes, '\0');
-  unsigned int length = 0;
-  CHECK(HMAC(EVP_sha256(), key.data(), static_cast<int>(key.size()),
-             reinterpret_cast<const unsigned char*>(text.data()), text.size(),
-             reinterpret_cast<unsigned char*>(signature.data()), &length) != nullptr);
-  CHECK(length == kSignatureBytes);
-  return signature;
+  const Digest signature = HmacSha256(key, text);
+  return {signature.begin(), signature.end()};
 }
 
 }  // namespace
 
 RequestStateSealer::RequestStateSealer(std::chrono::seconds lifetime,
                                        std::function<Clock::time_point()> now)
-    : lifetime_(lifetime), now_(std::move(now)) {
-  CHECK(RAND_bytes(key_.data(), static_cast<int>(key_.size())) == 1);
-}
+    : lifetime_(lifetime), now_(std::move(now)) {}
 
 std::string RequestStateSealer::Seal(std::string_view state, std::string_view scope) const {
   std::string body = BigEndian(Milliseconds(now_() + lifetime_));
@@ -76,7 +64,7 @@ Result<std::string> RequestStateSealer::Open(std::string_view sealed,
   const std::string_view body = std::string_view(*bytes).substr(0, bytes->size() - kSignatureBytes);
   const std::string_view signature = std::string_view(*bytes).substr(body.size());
   const std::string expected = Sign(key_, scope, body);
-  if (CRYPTO_memcmp(signature.data(), expected.data(), kSignatureBytes) != 0) return refused;
+  if (!EqualInConstantTime(signature, expected)) return refused;
   if (Milliseconds(now_()) > FromBigEndian(body.substr(0, kTimeBytes))) return refused;
   return std::string(body.substr(kTimeBytes));
 }

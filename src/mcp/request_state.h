@@ -1,12 +1,12 @@
 #pragma once
 
-#include <array>
 #include <chrono>
 #include <cstddef>
 #include <functional>
 #include <string>
 #include <string_view>
 
+#include "base/digest.h"
 #include "base/result.h"
 
 namespace glovebox::mcp {
@@ -31,7 +31,7 @@ class RequestStateSealer {
   Result<std::string> Open(std::string_view sealed, std::string_view scope) const;
 
  private:
-  std::array<unsigned char, 32> key_;
+  const std::string key_ = RandomBytes(32);
   const std::chrono::seconds lifetime_;
   const std::function<Clock::time_point()> now_;
 };

@@ -46,16 +46,17 @@ std::vector<std::string> DistinctDirectories(const std::vector<ControllerPlace>&
   return out;
 }
 
+// Whether nobody was inside.
 bool KillInside(const std::string& directory) {
   const std::string procs = ReadFile(directory + "/cgroup.procs").value_or("");
-  bool empty = true;
+  if (Trim(procs).empty()) return true;
+  const std::string kill_file = directory + "/cgroup.kill";  // v2 only: the kernel's own loop
+  if (::access(kill_file.c_str(), W_OK) == 0) static_cast<void>(WriteExisting(kill_file, "1"));
   for (const std::string_view line : Split(procs, '\n')) {
     const auto pid = static_cast<pid_t>(ParseNumber(line));
-    if (pid <= 0) continue;
-    empty = false;
-    ::kill(pid, SIGKILL);
+    if (pid > 0) ::kill(pid, SIGKILL);
   }
-  return empty;
+  return false;
 }
 
 // Kills until nothing is inside. A dying process stays listed until it is reaped, so this waits.
@@ -63,8 +64,6 @@ bool KillUntilEmpty(const std::vector<std::string>& directories) {
   for (int attempt = 0; attempt < 400; ++attempt) {
     bool empty = true;
     for (const std::string& directory : directories) {
-      const std::string kill_file = directory + "/cgroup.kill";  // v2 only: the kernel's own loop
-      if (::access(kill_file.c_str(), W_OK) == 0) static_cast<void>(WriteExisting(kill_file, "1"));
       empty = KillInside(directory) && empty;
     }
     if (empty) return true;
