@@ -32,7 +32,7 @@ build: ## the release programs, in build/bin: glovebox and its parts
 	@dev/setup build
 	@$(call build,release)
 	@install -d build/bin
-	@install -m 755 build/release/bin/glovebox build/release/bin/glovebox-{egress,init,python} build/bin/
+	@install -m 755 build/release/bin/glovebox{,-egress,-init,-python} build/bin/
 
 .PHONY: install
 install: build ## into PREFIX (/usr/local), below DESTDIR if given

@@ -43,7 +43,8 @@ class ImageTest : public FolderTest {
   // Puts a blob there, and describes it.
   json::object AddBlob(const std::string& text, const std::string& type) {
     Write(layout_ / "blobs/sha256" / HexOf(Sha256Of(text)), text);
-    return {{"mediaType", type}, {"digest", "sha256:" + HexOf(Sha256Of(text))}, {"size", text.size()}};
+    return {
+        {"mediaType", type}, {"digest", "sha256:" + HexOf(Sha256Of(text))}, {"size", text.size()}};
   }
 
   // A layer of everything in `tree`, or of one `member` without the folders above it.

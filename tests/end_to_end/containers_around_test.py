@@ -23,8 +23,8 @@ def setUpModule():
     FOLDER = tempfile.mkdtemp(prefix="glovebox-around-")
     os.chmod(FOLDER, 0o755)
     built = os.path.dirname(os.environ["GLOVEBOX"])
-    for source in (f"{built}/glovebox", f"{built}/glovebox-init", f"{built}/glovebox-python", TESTS / "confine.py",
-                   TESTS / "confinements.toml"):
+    for source in (f"{built}/glovebox", f"{built}/glovebox-init", f"{built}/glovebox-python",
+                   TESTS / "confine.py", TESTS / "confinements.toml"):
         shutil.copy(source, FOLDER)
     GLOVEBOX = os.path.join(FOLDER, "glovebox")
 

@@ -27,8 +27,8 @@ def setUpModule():
     FOLDER = tempfile.mkdtemp(prefix="glovebox-doctor-")
     os.chmod(FOLDER, 0o755)
     built = os.path.dirname(os.environ["GLOVEBOX"])
-    for source in (f"{built}/glovebox", f"{built}/glovebox-init", f"{built}/glovebox-python", CONFINE,
-                   CONFINEMENTS):
+    for source in (f"{built}/glovebox", f"{built}/glovebox-init", f"{built}/glovebox-python",
+                   CONFINE, CONFINEMENTS):
         shutil.copy(source, FOLDER)
     GLOVEBOX = os.path.join(FOLDER, "glovebox")
 

@@ -50,7 +50,7 @@ class BoxFactory {
   // What those boxes hold, for who builds their walls by other means.
   const policy::BoxPolicy& policy() const { return policy_; }
   const sandbox::RootLayout& root() const { return root_; }
-  const std::string& program() const { return program_; }  // as named in that root
+  const std::string& program() const { return program_; }            // as named in that root
   const std::string& init_program() const { return init_program_; }  // glovebox-init, on the host
   // Lesser walls of this kernel that no box can have, for people; empty at full strength.
   const std::vector<std::string>& missing() const { return missing_; }

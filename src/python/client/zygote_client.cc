@@ -19,12 +19,9 @@ namespace asio = boost::asio;
 
 }  // namespace
 
-Result<std::unique_ptr<ZygoteClient>> ZygoteClient::Start(asio::io_context& context,
-                                                          sandbox::SpawnRequest spawn,
-                                                          const std::string& init_program,
-                                                          const wire::ZygoteSetup& setup,
-                                                          ReadyHandler on_ready,
-                                                          std::function<void()> on_death) {
+Result<std::unique_ptr<ZygoteClient>> ZygoteClient::Start(
+    asio::io_context& context, sandbox::SpawnRequest spawn, const std::string& init_program,
+    const wire::ZygoteSetup& setup, ReadyHandler on_ready, std::function<void()> on_death) {
   SocketPair sockets = TRY(MakeSocketPair("the zygote's socket"));
   std::array<int, 2> error_pipe;
   if (::pipe2(error_pipe.data(), O_CLOEXEC) != 0) return Error::FromErrno("making a pipe", errno);

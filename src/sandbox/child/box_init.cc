@@ -17,8 +17,8 @@ AFTER_FORK void ReportStatus(int status_fd, const StatusRecord& record) noexcept
 
 AFTER_FORK int AdoptOrphans(pid_t zygote) noexcept {
   if (prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) != 0) return errno;
-  if (syscall(SYS_rt_sigprocmask, 0 /* SIG_BLOCK */, &kInitSignals, nullptr,
-              sizeof(kInitSignals)) < 0) {
+  if (syscall(SYS_rt_sigprocmask, 0 /* SIG_BLOCK */, &kInitSignals, nullptr, sizeof(kInitSignals)) <
+      0) {
     return errno;
   }
   if (prctl(PR_SET_PDEATHSIG, SIGTERM, 0, 0, 0) != 0) return errno;

@@ -28,8 +28,8 @@ AFTER_FORK long CallAndBranch(long number, long first, long second, long third,
       "ud2\n"
       "1:"
       : "+a"(result)
-      : "D"(first), "S"(second), "d"(third), "r"(fourth), "r"(fifth), [child] "r"(child),
-        [argument] "r"(argument)
+      : "D"(first), "S"(second), "d"(third), "r"(fourth),
+        "r"(fifth), [child] "r"(child), [argument] "r"(argument)
       : "rcx", "r11", "memory", "cc");
   return result;
 #elif defined(__aarch64__)
@@ -60,8 +60,8 @@ AFTER_FORK long CallAndBranch(long number, long first, long second, long third,
 AFTER_FORK long VforkClone(clone_args args, void (*child)(const void*),
                            const void* argument) noexcept {
   args.flags |= CLONE_VM | CLONE_VFORK;
-  long result = CallAndBranch(SYS_clone3, reinterpret_cast<long>(&args), sizeof(args), 0, child,
-                              argument);
+  long result =
+      CallAndBranch(SYS_clone3, reinterpret_cast<long>(&args), sizeof(args), 0, child, argument);
   // A container's filter, which cannot read the flags of clone3. Being born into a cgroup has no
   // older form.
   if (result == -ENOSYS && (args.flags & CLONE_INTO_CGROUP) == 0) {

@@ -49,8 +49,8 @@ pid_t NextInGroup(pid_t python_pid) noexcept {
     const long looked = KernelCall(__NR_waitid, P_ALL, 0, Address(&ended), kPeek);
     if (looked < 0 && looked != -EINTR) return -1;
     if (ended.si_pid != 0) return ended.si_pid;
-    const long signal = KernelCall(__NR_rt_sigtimedwait, Address(&kInitSignals), 0, 0,
-                                   sizeof(kInitSignals));
+    const long signal =
+        KernelCall(__NR_rt_sigtimedwait, Address(&kInitSignals), 0, 0, sizeof(kInitSignals));
     if (signal == SIGTERM) KernelCall(__NR_kill, -python_pid, SIGKILL);
   }
 }

@@ -21,10 +21,7 @@ inline long KernelCall(long number, long first = 0, long second = 0, long third 
   register long x2 asm("x2") = third;
   register long x3 asm("x3") = fourth;
   register long x4 asm("x4") = fifth;
-  asm volatile("svc #0"
-               : "+r"(x0)
-               : "r"(x8), "r"(x1), "r"(x2), "r"(x3), "r"(x4)
-               : "memory");
+  asm volatile("svc #0" : "+r"(x0) : "r"(x8), "r"(x1), "r"(x2), "r"(x3), "r"(x4) : "memory");
   return x0;
 #else
 #error "glovebox knows how to make boxes on x86-64 and aarch64"
