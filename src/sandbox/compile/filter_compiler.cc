@@ -231,6 +231,74 @@ Code PrologueCode(Arch arch) {
   return code;
 }
 
+// ---- a shorter program --------------------------------------------------------------------------
+
+bool IsReturn(const sock_filter& line) { return BPF_CLASS(line.code) == BPF_RET; }
+
+bool IsBranch(const sock_filter& line) {
+  return BPF_CLASS(line.code) == BPF_JMP && BPF_OP(line.code) != BPF_JA;
+}
+
+// The distance from `line` to the farthest return within a short jump that answers as the one at
+// `distance` does; `distance` itself where there is another instruction.
+std::size_t FarthestLikeIt(const Code& code, std::size_t line, std::size_t distance) {
+  const sock_filter& wanted = code[line + 1 + distance];
+  if (!IsReturn(wanted)) return distance;
+  std::size_t farthest = distance;
+  for (std::size_t i = distance; i <= kShortJumpMax && line + 1 + i < code.size(); ++i) {
+    const sock_filter& there = code[line + 1 + i];
+    if (IsReturn(there) && there.k == wanted.k) farthest = i;
+  }
+  return farthest;
+}
+
+// Which lines can be come to.
+std::vector<bool> Reached(const Code& code) {
+  std::vector<bool> reached(code.size());
+  reached[0] = true;
+  for (std::size_t i = 0; i < code.size(); ++i) {  // jumps lead forward only
+    if (!reached[i] || IsReturn(code[i])) continue;
+    if (IsBranch(code[i])) {
+      reached[i + 1 + code[i].jt] = reached[i + 1 + code[i].jf] = true;
+    } else {
+      const bool jumps = BPF_CLASS(code[i].code) == BPF_JMP;
+      reached[i + 1 + (jumps ? code[i].k : 0)] = true;
+    }
+  }
+  return reached;
+}
+
+// Branches that end in the same answer share one return where a jump can span it, and what nobody
+// comes to any more goes. The kernel compiles a filter anew for every box.
+Code ShareReturns(Code code) {
+  for (std::size_t i = 0; i < code.size(); ++i) {
+    if (!IsBranch(code[i])) continue;
+    code[i].jt = static_cast<std::uint8_t>(FarthestLikeIt(code, i, code[i].jt));
+    code[i].jf = static_cast<std::uint8_t>(FarthestLikeIt(code, i, code[i].jf));
+  }
+  const std::vector<bool> reached = Reached(code);
+  std::vector<std::size_t> kept_before(code.size() + 1);
+  for (std::size_t i = 0; i < code.size(); ++i) {
+    kept_before[i + 1] = kept_before[i] + (reached[i] ? 1 : 0);
+  }
+  const auto shortened = [&](std::size_t line, std::size_t distance) {
+    return kept_before[line + 1 + distance] - kept_before[line + 1];
+  };
+  Code shorter;
+  for (std::size_t i = 0; i < code.size(); ++i) {
+    if (!reached[i]) continue;
+    sock_filter line = code[i];
+    if (IsBranch(line)) {
+      line.jt = static_cast<std::uint8_t>(shortened(i, line.jt));
+      line.jf = static_cast<std::uint8_t>(shortened(i, line.jf));
+    } else if (BPF_CLASS(line.code) == BPF_JMP) {
+      line.k = static_cast<std::uint32_t>(shortened(i, line.k));
+    }
+    shorter.push_back(line);
+  }
+  return shorter;
+}
+
 }  // namespace
 
 std::uint32_t AuditArch(Arch arch) {
@@ -270,6 +338,7 @@ Result<std::vector<sock_filter>> CompileFilter(const SyscallPolicy& policy, Arch
 
   Code program = PrologueCode(arch);
   Append(program, SearchCode(MakeSpans(table, {ReturnErrno(policy.default_error)})));
+  program = ShareReturns(std::move(program));
   if (program.size() > kFilterLengthMax) {
     return Error(Errc::kLimit, "the filter has " + std::to_string(program.size()) +
                                    " instructions, the kernel takes " +
