@@ -22,6 +22,6 @@ separate_arguments(GLOVEBOX_PYTHON_SYSLIBS)
 add_library(glovebox_cpython INTERFACE)
 target_include_directories(glovebox_cpython SYSTEM INTERFACE ${GLOVEBOX_PYTHON_INCLUDE})
 target_link_libraries(glovebox_cpython INTERFACE
-  ${GLOVEBOX_PYTHON_ARCHIVE} ${GLOVEBOX_PYTHON_SYSLIBS} expat z dl util m)
+  ${GLOVEBOX_PYTHON_ARCHIVE} ${GLOVEBOX_PYTHON_SYSLIBS} libexpat.a libz.a dl util m)
 # Extension modules find the interpreter's symbols in the program.
 target_link_options(glovebox_cpython INTERFACE -Wl,--export-dynamic)

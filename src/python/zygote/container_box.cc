@@ -32,6 +32,7 @@
 #include "python/zygote/granted_folders.h"
 #include "python/zygote/interpreter.h"
 #include "python/zygote/rehearsal.h"
+#include "python/zygote/run_cell.h"
 #include "sandbox/child/box_init.h"
 #include "sandbox/child/enter_box.h"
 #include "sandbox/child/lockdown.h"
@@ -98,6 +99,7 @@ Status Prepare(const wire::ZygoteSetup& setup, const BoxDescriptors& descriptors
   SetGrantedFolders(GrantedBy(setup));
   TRY(StartInterpreter(setup));
   if (setup.rehearse) TRY(RehearseInSilence());
+  MeasureInterpreter();
   return {};
 }
 

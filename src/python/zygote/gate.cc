@@ -51,7 +51,6 @@ std::optional<wire::RunRequest> ReadRequest(int gate_fd) {
 }  // namespace
 
 void ServeGate(int gate_fd, sandbox::Walls walls, UniqueFd listener) {
-  MeasureInterpreter();
   std::vector<int> passed;
   if (listener) passed.push_back(listener.get());
   const std::string ready = wire::Frame(wire::FrameKind::kReady, {});

@@ -5,7 +5,8 @@
 
 namespace glovebox::zygote {
 
-// Notes what the interpreter occupies, to which a request's limit is added. Once, before the gate.
+// Notes what the interpreter occupies, to which a request's limit is added. Once, when it is warm;
+// what a rehearsal in a box may add is nothing beside the room that the limit leaves.
 void MeasureInterpreter();
 
 // Runs one request in this process, which untrusted code owns from here on. Returns how it ended in

@@ -26,6 +26,7 @@
 #include "python/zygote/granted_folders.h"
 #include "python/zygote/interpreter.h"
 #include "python/zygote/rehearsal.h"
+#include "python/zygote/run_cell.h"
 #include "python/zygote/text_pages.h"
 
 namespace glovebox::zygote {
@@ -93,6 +94,7 @@ Status Warm(const wire::ZygoteSetup& setup) {
     }
   }
   TRY(FreezeHeap());
+  MeasureInterpreter();
   return RequireSingleThreaded();
 }
 
