@@ -139,6 +139,11 @@ Result<BoxFactory> BoxFactory::Prepare(const std::string& zygote_program,
   BoxFactory factory(walls, footing.mode, std::move(policy), std::move(root));
   factory.program_ = walls.stands(Wall::kRoot) ? kProgramInRoot : zygote_program;
   factory.init_program_ = fs::path(zygote_program).replace_filename("glovebox-init").string();
+  if (!footing.container && !ExistsOnHost(factory.init_program_)) {
+    return Error(Errc::kUnsupported, factory.init_program_ +
+                                         " is missing, the first process of every box: install "
+                                         "glovebox again");
+  }
   wire::ZygoteSetup& setup = factory.setup_;
   setup.walls = walls.bits();
   setup.identity = static_cast<std::uint8_t>(footing.mode.identity);

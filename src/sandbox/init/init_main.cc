@@ -95,14 +95,20 @@ void ReapTheRest() noexcept {
   End(0);
 }
 
+// Started by somebody else: there is no box to look after.
+[[noreturn]] void Explain() noexcept {
+  const char text[] = "glovebox-init is a part of glovebox, which starts it in every box\n";
+  KernelCall(__NR_write, 2, Address(text), sizeof(text) - 1);
+  End(2);
+}
+
 }  // namespace
 }  // namespace glovebox::sandbox
 
 // What the kernel leaves on the stack of a new program: argc, then argv.
 extern "C" [[noreturn]] void EnterInit(const long* stack) noexcept {
   const char* const* argv = reinterpret_cast<const char* const*>(stack + 1);
-  // Started by anybody else: there is no box to look after.
-  if (stack[0] != 2) glovebox::sandbox::End(2);
+  if (stack[0] != 2) glovebox::sandbox::Explain();
   glovebox::sandbox::Run(glovebox::sandbox::DecodeInitPlan(argv[1]));
 }
 
