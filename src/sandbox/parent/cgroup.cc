@@ -144,7 +144,10 @@ std::string CgroupSlot::File(std::string_view controller, std::string_view name)
 Result<CgroupSlot::Counter> CgroupSlot::OpenCounter(std::string_view controller,
                                                     std::string_view file,
                                                     std::string_view key) const {
-  return Counter{TRY(OpenFor(File(controller, file), O_RDONLY)), std::string(key)};
+  // To be reset, if the kernel can do that.
+  Result<UniqueFd> opened = OpenFor(File(controller, file), O_RDWR);
+  if (!opened) opened = OpenFor(File(controller, file), O_RDONLY);
+  return Counter{TRY(std::move(opened)), std::string(key)};
 }
 
 Status CgroupSlot::OpenCounters() {
@@ -258,12 +261,8 @@ Status CgroupSlot::Prepare(const CgroupLimits& limits) {
   TRY(SetLimits(limits));
   if (IsV2("memory")) {
     TRY(WriteExisting(File("memory", "memory.oom.group"), "1"));
-    // Writing resets the peak from Linux 6.12 on; before, it cannot be reset.
-    static_cast<void>(WriteExisting(File("memory", "memory.peak"), "0"));
-  } else {
-    TRY(WriteExisting(File("memory", "memory.max_usage_in_bytes"), "0"));
   }
-  start_ = RawUsage();
+  ResetPeak();
   return {};
 }
 
@@ -284,9 +283,10 @@ std::uint32_t CgroupSlot::ProcessesNow() const {
   return static_cast<std::uint32_t>(processes_.Read());
 }
 
+// On v2 writing resets the peak from Linux 6.12 on, for this descriptor; before, it cannot be
+// reset.
 void CgroupSlot::ResetPeak() const {
-  const char* name = IsV2("memory") ? "memory.peak" : "memory.max_usage_in_bytes";
-  static_cast<void>(WriteExisting(File("memory", name), "0"));
+  if (peak_.file) static_cast<void>(::pwrite(peak_.file.get(), "0", 1, 0) == 1);
 }
 
 CgroupUsage CgroupSlot::RawUsage() const {

@@ -27,7 +27,7 @@ struct CgroupLimits {
 struct CgroupUsage {
   std::uint64_t memory_peak_bytes = 0;
   std::uint64_t cpu_us = 0;
-  std::uint64_t oom_kills = 0;          // these two since Prepare() or CountFromHere()
+  std::uint64_t oom_kills = 0;          // these two, and the time, since CountFromHere()
   std::uint64_t processes_refused = 0;  // forks that hit the limit
 };
 
@@ -49,7 +49,7 @@ class CgroupSlot {
   // once.
   int oom_event_fd() const { return oom_event_.get(); }
 
-  // Sets the limits and starts counting anew. Precondition: nobody is inside.
+  // Sets the limits, and the peak begins anew. Precondition: nobody is inside.
   Status Prepare(const CgroupLimits& limits);
 
   // Puts a process that has one thread inside, and so what it will fork.
@@ -64,7 +64,7 @@ class CgroupSlot {
   // New limits for whoever is inside; the counters go on. Costs nothing if they are in force.
   Status SetLimits(const CgroupLimits& limits);
 
-  // Starts counting anew, except for the peak, with somebody inside.
+  // Starts counting anew, except for the peak, whoever is inside.
   void CountFromHere() { start_ = RawUsage(); }
 
   CgroupUsage Usage() const;

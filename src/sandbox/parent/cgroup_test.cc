@@ -107,6 +107,7 @@ TEST_F(RealCgroupTest, PreparingAgainStartsTheCountersAnew) {
   ASSERT_TRUE(slot.ok()) << slot.error().message();
   for (const std::uint64_t megabytes : {64u, 8u, 256u}) {  // down and up
     ASSERT_TRUE(slot->Prepare({megabytes << 20, 8, 0.5}).ok());
+    slot->CountFromHere();
     EXPECT_EQ(slot->Usage().cpu_us, 0u);
     EXPECT_EQ(slot->Usage().processes_refused, 0u);
   }
