@@ -134,7 +134,7 @@ void BecomeInit(const void* argument) {
   const bool hidden = sandbox::Walls::FromTrustedBits(plan.walls).stands(sandbox::Wall::kIdentity);
   const int error = sandbox::BecomeInitProgram(wire::kInitProgramFd, descriptors.status_fd(),
                                                started[1], {python, scope, hidden});
-  FailBuild(sandbox::kInitStatusFd, ChildStage::kExec, error);
+  FailBuild(descriptors.status_fd(), ChildStage::kExec, error);
 }
 
 }  // namespace

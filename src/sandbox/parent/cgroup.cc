@@ -46,16 +46,19 @@ std::vector<std::string> DistinctDirectories(const std::vector<ControllerPlace>&
   return out;
 }
 
-// Whether nobody was inside.
+// Whether nobody was inside whom we can name.
 bool KillInside(const std::string& directory) {
   const std::string procs = ReadFile(directory + "/cgroup.procs").value_or("");
-  if (Trim(procs).empty()) return true;
-  const std::string kill_file = directory + "/cgroup.kill";  // v2 only: the kernel's own loop
-  if (::access(kill_file.c_str(), W_OK) == 0) static_cast<void>(WriteExisting(kill_file, "1"));
+  bool empty = true;
   for (const std::string_view line : Split(procs, '\n')) {
     const auto pid = static_cast<pid_t>(ParseNumber(line));
-    if (pid > 0) ::kill(pid, SIGKILL);
+    if (pid <= 0) continue;
+    empty = false;
+    ::kill(pid, SIGKILL);
   }
+  if (empty) return true;
+  const std::string kill_file = directory + "/cgroup.kill";  // v2 only: the kernel's own loop
+  if (::access(kill_file.c_str(), W_OK) == 0) static_cast<void>(WriteExisting(kill_file, "1"));
   return false;
 }
 
