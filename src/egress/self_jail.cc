@@ -63,8 +63,7 @@ Status EnterLandlock() {
   const sandbox::LandlockPlan plan = {masks.fs, masks.net & kBindTcp, masks.scoped, rules,
                                       std::size(rules)};
   std::uint16_t detail = 0;
-  return ToStatus("entering a Landlock domain",
-                  sandbox::ApplyLandlock(plan, {nullptr, 0}, &detail));
+  return ToStatus("entering a Landlock domain", sandbox::ApplyLandlock(plan, &detail));
 }
 
 Status InstallFilter() {

@@ -12,6 +12,7 @@
 #include <csignal>
 #include <iterator>
 #include <string>
+#include <string_view>
 
 #include "base/unique_fd.h"
 #include "python/zygote/audit_hook.h"
@@ -31,6 +32,7 @@ using sandbox::ChildStage;
 
 constexpr int kGateFd = 3;
 constexpr int kStatusFd = 4;
+constexpr int kRulesetFd = 5;
 
 sandbox::PidScope ScopeOf(const sandbox::BoxPlan& plan) {
   if (!plan.mode.namespaces) return sandbox::PidScope::kGroup;
@@ -84,21 +86,25 @@ void RegisterSequencesAnew() {
     }
   }
   if (!sandbox::AwaitInit(init_started_fd)) ::_exit(126);
-  // Every descriptor we were sent lies above these: the zygote's own occupy the low numbers.
-  const sandbox::DescriptorMove moves[] = {{descriptors.stdin_fd(), 0},
-                                           {descriptors.stdout_fd(), 1},
-                                           {descriptors.stderr_fd(), 2},
-                                           {descriptors.gate_fd(), kGateFd},
-                                           {descriptors.status_fd(), kStatusFd}};
-  if (const int error = sandbox::ArrangeDescriptors(moves, std::size(moves), kStatusFd + 1);
-      error != 0) {
+  int ruleset_fd = -1;
+  if (const sandbox::ChildFailure failure = sandbox::MakeRules(plan, &ruleset_fd);
+      failure.failed()) {
+    FailBuild(descriptors.status_fd(), failure);
+  }
+  // Every source lies above these: the zygote's own descriptors occupy the low numbers.
+  const sandbox::DescriptorMove moves[] = {
+      {descriptors.stdin_fd(), 0},          {descriptors.stdout_fd(), 1},
+      {descriptors.stderr_fd(), 2},         {descriptors.gate_fd(), kGateFd},
+      {descriptors.status_fd(), kStatusFd}, {ruleset_fd, kRulesetFd}};
+  const std::uint16_t moved = ruleset_fd < 0 ? std::size(moves) - 1 : std::size(moves);
+  if (const int error = sandbox::ArrangeDescriptors(moves, moved, moved); error != 0) {
     FailBuild(descriptors.status_fd(), ChildStage::kDescriptors, error);
   }
   if (const int error = sandbox::ClearSignalMask(); error != 0) {
     FailBuild(kStatusFd, ChildStage::kSignals, error);
   }
   int listener_fd = -1;
-  if (const sandbox::ChildFailure failure = sandbox::LockPython(plan, &listener_fd);
+  if (const sandbox::ChildFailure failure = sandbox::LockPython(plan, kRulesetFd, &listener_fd);
       failure.failed()) {
     FailBuild(kStatusFd, failure);
   }
@@ -163,6 +169,18 @@ BoxTemplate::BoxTemplate(const wire::ZygoteSetup& setup) {
                    static_cast<std::uint16_t>(setup.network_ports.size())};
   plan_.filter = setup.filter.data();
   plan_.filter_length = static_cast<std::uint16_t>(setup.filter.size());
+}
+
+void BoxTemplate::OpenRulePaths() {
+  for (sandbox::LandlockRule& rule : rules_) {
+    const std::string_view path = rule.path;
+    const auto covers = [path](const sandbox::FreshMount& mount) { return path == mount.target; };
+    if (path == "/proc" || std::any_of(fresh_mounts_.begin(), fresh_mounts_.end(), covers))
+      continue;
+    // A path that cannot be opened is the box's to report.
+    rule_paths_.emplace_back(::open(rule.path, O_PATH | O_CLOEXEC));
+    rule.opened_fd = rule_paths_.back().get();
+  }
 }
 
 BoxDescriptors::~BoxDescriptors() {

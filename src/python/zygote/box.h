@@ -16,6 +16,11 @@ namespace glovebox::zygote {
 class BoxTemplate {
  public:
   explicit BoxTemplate(const wire::ZygoteSetup& setup);
+
+  // Opens what Landlock rules name, once for all boxes forked from here, except in what is mounted
+  // anew in each.
+  void OpenRulePaths();
+
   // The plan of one box, without its uid and cgroups.
   const sandbox::BoxPlan& plan() const { return plan_; }
 
@@ -23,6 +28,7 @@ class BoxTemplate {
   std::vector<sandbox::FreshMount> fresh_mounts_;
   std::vector<sandbox::LimitEntry> limits_;
   std::vector<sandbox::LandlockRule> rules_;
+  std::vector<UniqueFd> rule_paths_;
   sandbox::BoxPlan plan_;
 };
 

@@ -78,8 +78,10 @@ Status Failed(const char* act, int error) {
 Status Lock(const wire::ZygoteSetup& setup, const sandbox::BoxPlan& plan) {
   sandbox::BoxPlan unfiltered = plan;
   unfiltered.walls &= ~(1u << static_cast<unsigned>(Wall::kSeccomp));
+  int ruleset_fd = -1;
   int no_listener = -1;
-  const sandbox::ChildFailure failure = sandbox::LockPython(unfiltered, &no_listener);
+  sandbox::ChildFailure failure = sandbox::MakeRules(unfiltered, &ruleset_fd);
+  if (!failure.failed()) failure = sandbox::LockPython(unfiltered, ruleset_fd, &no_listener);
   if (failure.failed()) return Error::FromErrno("locking Python", failure.sys_errno);
   if (!Walls::FromTrustedBits(setup.walls).stands(Wall::kSeccomp)) return {};
   return Failed("installing the system-call filter",

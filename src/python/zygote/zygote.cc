@@ -100,7 +100,9 @@ Status Warm(const wire::ZygoteSetup& setup) {
 
 class Zygote {
  public:
-  Zygote(int socket_fd, const wire::ZygoteSetup& setup) : socket_fd_(socket_fd), template_(setup) {}
+  Zygote(int socket_fd, const wire::ZygoteSetup& setup) : socket_fd_(socket_fd), template_(setup) {
+    template_.OpenRulePaths();
+  }
 
   int Run() {
     sigset_t child_signal;

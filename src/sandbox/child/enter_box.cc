@@ -4,7 +4,6 @@
 #include <sys/prctl.h>
 
 #include <cstring>
-#include <iterator>
 
 #include "sandbox/child/after_fork.h"
 #include "sandbox/child/identity.h"
@@ -127,11 +126,11 @@ AFTER_FORK ChildFailure ProcessFlags(const BoxPlan& plan) noexcept {
   return Check(ChildStage::kProcessFlags, SetProcessFlags());
 }
 
-AFTER_FORK ChildFailure Landlock(const BoxPlan& plan) noexcept {
+AFTER_FORK ChildFailure Landlock(const BoxPlan& plan, int ruleset_fd) noexcept {
   if (!Stands(plan, Wall::kLandlock)) return {};
-  std::uint16_t detail = 0;
-  const int error = ApplyLandlock(plan.landlock, plan.own_folder, &detail);
-  return Check(ChildStage::kLandlock, error, detail);
+  const int error = EnterRuleset(ruleset_fd);
+  syscall(SYS_close, ruleset_fd);
+  return Check(ChildStage::kLandlock, error);
 }
 
 AFTER_FORK ChildFailure Filter(const BoxPlan& plan, int* listener_fd) noexcept {
@@ -141,14 +140,6 @@ AFTER_FORK ChildFailure Filter(const BoxPlan& plan, int* listener_fd) noexcept {
 
 using Step = ChildFailure (*)(const BoxPlan&) noexcept;
 
-AFTER_FORK ChildFailure RunSteps(const Step* steps, std::size_t count,
-                                 const BoxPlan& plan) noexcept {
-  for (std::size_t i = 0; i < count; ++i) {
-    if (const ChildFailure failure = steps[i](plan); failure.failed()) return failure;
-  }
-  return {};
-}
-
 // The order is the argument (docs/threat-model.md, "Entering the box"): charged before anything is
 // allocated; mounts and host name while the zygote's privileges last; the uid before its user
 // namespace, which maps it; limits before capabilities are gone, because no step needs more than
@@ -157,19 +148,29 @@ constexpr Step kEnterSteps[] = {&JoinCgroups, &NewNamespaces, &Network,       &F
                                 &HostName,    &Identity,      &UserNamespace, &WorkFolder,
                                 &Keyring,     &Limits,        &Capabilities,  &NoNewPrivs};
 
-// Followed by seccomp, so that the filter need not allow our own set-up.
-constexpr Step kLockSteps[] = {&ProcessFlags, &Landlock};
-
 }  // namespace
 
 AFTER_FORK ChildFailure EnterBox(const BoxPlan& plan) noexcept {
-  return RunSteps(kEnterSteps, std::size(kEnterSteps), plan);
+  for (const Step step : kEnterSteps) {
+    if (const ChildFailure failure = step(plan); failure.failed()) return failure;
+  }
+  return {};
 }
 
-AFTER_FORK ChildFailure LockPython(const BoxPlan& plan, int* listener_fd) noexcept {
+AFTER_FORK ChildFailure MakeRules(const BoxPlan& plan, int* ruleset_fd) noexcept {
+  *ruleset_fd = -1;
+  if (!Stands(plan, Wall::kLandlock)) return {};
+  std::uint16_t detail = 0;
+  const int error = MakeRuleset(plan.landlock, plan.own_folder, ruleset_fd, &detail);
+  return Check(ChildStage::kLandlock, error, detail);
+}
+
+// Seccomp last, so that the filter need not allow our own set-up.
+AFTER_FORK ChildFailure LockPython(const BoxPlan& plan, int ruleset_fd, int* listener_fd) noexcept {
   *listener_fd = -1;
-  const ChildFailure failure = RunSteps(kLockSteps, std::size(kLockSteps), plan);
-  return failure.failed() ? failure : Filter(plan, listener_fd);
+  if (const ChildFailure failure = ProcessFlags(plan); failure.failed()) return failure;
+  if (const ChildFailure failure = Landlock(plan, ruleset_fd); failure.failed()) return failure;
+  return Filter(plan, listener_fd);
 }
 
 }  // namespace glovebox::sandbox

@@ -164,7 +164,7 @@ AFTER_FORK ChildFailure Lock(const JailPlan& plan) noexcept {
     }
   }
   std::uint16_t detail = 0;
-  if (const int error = ApplyLandlock(plan.box.landlock, {nullptr, 0}, &detail); error != 0) {
+  if (const int error = ApplyLandlock(plan.box.landlock, &detail); error != 0) {
     return Check(ChildStage::kLandlock, error, detail);
   }
   if (const ChildFailure failure = ProveGrants(plan); failure.failed()) return failure;

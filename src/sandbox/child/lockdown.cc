@@ -43,13 +43,32 @@ AFTER_FORK std::uint64_t AttrSize(const LandlockPlan& plan) noexcept {
 }
 
 AFTER_FORK int AddRule(int ruleset_fd, const LandlockRule& rule) noexcept {
-  const long path_fd = syscall(SYS_openat, AT_FDCWD, rule.path, O_PATH | O_CLOEXEC);
+  long path_fd = rule.opened_fd;
+  if (path_fd < 0) path_fd = syscall(SYS_openat, AT_FDCWD, rule.path, O_PATH | O_CLOEXEC);
   if (path_fd < 0) return errno;
   const LandlockPathBeneathAttr attr = {rule.allowed, static_cast<std::int32_t>(path_fd)};
   const int error =
       ErrnoOf(syscall(kSysLandlockAddRule, ruleset_fd, kLandlockRulePathBeneath, &attr, 0));
-  syscall(SYS_close, path_fd);
+  if (path_fd != rule.opened_fd) syscall(SYS_close, path_fd);
   return error;
+}
+
+AFTER_FORK int AddRules(int ruleset_fd, const LandlockPlan& plan, const LandlockRule& own,
+                        std::uint16_t* detail) noexcept {
+  for (std::uint16_t i = 0; i < plan.rule_count; ++i) {
+    if (const int error = AddRule(ruleset_fd, plan.rules[i]); error != 0) {
+      *detail = i;
+      return error;
+    }
+  }
+  const bool handles_connect = (plan.handled_net & kLandlockConnectTcp) != 0;
+  for (std::uint16_t i = 0; handles_connect && i < plan.connect_port_count; ++i) {
+    const LandlockNetPortAttr port = {kLandlockConnectTcp, plan.connect_ports[i]};
+    if (syscall(kSysLandlockAddRule, ruleset_fd, kLandlockRuleNetPort, &port, 0) < 0) return errno;
+  }
+  if (own.path == nullptr) return 0;
+  *detail = plan.rule_count;
+  return AddRule(ruleset_fd, own);
 }
 
 }  // namespace
@@ -119,29 +138,27 @@ AFTER_FORK int SetProcessFlags() noexcept {
   return 0;
 }
 
-AFTER_FORK int ApplyLandlock(const LandlockPlan& plan, const LandlockRule& own,
-                             std::uint16_t* detail) noexcept {
+AFTER_FORK int MakeRuleset(const LandlockPlan& plan, const LandlockRule& own, int* ruleset_fd,
+                           std::uint16_t* detail) noexcept {
   const LandlockRulesetAttr attr = {plan.handled_fs, plan.handled_net, plan.scoped};
-  const long ruleset_fd = syscall(kSysLandlockCreateRuleset, &attr, AttrSize(plan), 0);
-  if (ruleset_fd < 0) return errno;
-  for (std::uint16_t i = 0; i < plan.rule_count; ++i) {
-    if (const int error = AddRule(static_cast<int>(ruleset_fd), plan.rules[i]); error != 0) {
-      *detail = i;
-      return error;
-    }
+  const long fd = syscall(kSysLandlockCreateRuleset, &attr, AttrSize(plan), 0);
+  if (fd < 0) return errno;
+  *ruleset_fd = static_cast<int>(fd);
+  const int error = AddRules(*ruleset_fd, plan, own, detail);
+  if (error != 0) syscall(SYS_close, fd);
+  return error;
+}
+
+AFTER_FORK int EnterRuleset(int ruleset_fd) noexcept {
+  return ErrnoOf(syscall(kSysLandlockRestrictSelf, ruleset_fd, 0));
+}
+
+AFTER_FORK int ApplyLandlock(const LandlockPlan& plan, std::uint16_t* detail) noexcept {
+  int ruleset_fd = -1;
+  if (const int error = MakeRuleset(plan, {nullptr, 0}, &ruleset_fd, detail); error != 0) {
+    return error;
   }
-  const bool handles_connect = (plan.handled_net & kLandlockConnectTcp) != 0;
-  for (std::uint16_t i = 0; handles_connect && i < plan.connect_port_count; ++i) {
-    const LandlockNetPortAttr port = {kLandlockConnectTcp, plan.connect_ports[i]};
-    if (syscall(kSysLandlockAddRule, ruleset_fd, kLandlockRuleNetPort, &port, 0) < 0) return errno;
-  }
-  if (own.path != nullptr) {
-    if (const int error = AddRule(static_cast<int>(ruleset_fd), own); error != 0) {
-      *detail = plan.rule_count;
-      return error;
-    }
-  }
-  const int error = ErrnoOf(syscall(kSysLandlockRestrictSelf, ruleset_fd, 0));
+  const int error = EnterRuleset(ruleset_fd);
   syscall(SYS_close, ruleset_fd);
   return error;
 }

@@ -27,9 +27,15 @@ int RefuseWritableCode() noexcept;
 // them.
 int SetProcessFlags() noexcept;
 
-// `own` is one rule more; none without a path.
-int ApplyLandlock(const LandlockPlan& plan, const LandlockRule& own,
-                  std::uint16_t* detail) noexcept;
+// The rules of a plan as a descriptor, for the caller to close. `own` is one rule more; none
+// without a path.
+int MakeRuleset(const LandlockPlan& plan, const LandlockRule& own, int* ruleset_fd,
+                std::uint16_t* detail) noexcept;
+
+int EnterRuleset(int ruleset_fd) noexcept;
+
+// Both.
+int ApplyLandlock(const LandlockPlan& plan, std::uint16_t* detail) noexcept;
 
 // Nothing of ours runs after this that is not in the filter. `listener_fd` becomes the descriptor
 // from which the calls that the filter hands to a supervisor can be answered, or -1 when somebody

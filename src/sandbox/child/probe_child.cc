@@ -51,7 +51,7 @@ AFTER_FORK ChildFailure TryLimits(const ProbePlan& plan) noexcept {
 AFTER_FORK ChildFailure TryLandlock(const ProbePlan& plan) noexcept {
   if (const int error = SetNoNewPrivs(); error != 0) return Check(ChildStage::kNoNewPrivs, error);
   std::uint16_t detail = 0;
-  if (const int error = ApplyLandlock(plan.landlock, {nullptr, 0}, &detail); error != 0) {
+  if (const int error = ApplyLandlock(plan.landlock, &detail); error != 0) {
     return Check(ChildStage::kLandlock, error);
   }
   const long fd = syscall(SYS_openat, AT_FDCWD, plan.readable_file, O_RDONLY | O_CLOEXEC);

@@ -109,6 +109,7 @@ struct LimitEntry {
 struct LandlockRule {
   const char* path;
   std::uint64_t allowed;
+  int opened_fd = -1;  // the path, opened ahead; -1: the child opens it
 };
 
 // Masks already reduced to what this kernel's ABI knows.
