@@ -3,7 +3,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include <algorithm>
+#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 
@@ -16,13 +16,11 @@
 namespace glovebox::zygote {
 namespace {
 
-// Untrusted code has not run yet; a limit that cannot be set is reported, not ignored.
+// Untrusted code has not run yet; a limit that cannot be set is reported, not ignored. The kernel
+// lets nobody here raise one: what it refuses for that is in force already, and lower.
 bool Lower(int resource, std::uint64_t value) {
-  rlimit limit = {};
-  if (::getrlimit(static_cast<__rlimit_resource_t>(resource), &limit) != 0) return false;
-  limit.rlim_max = std::min<rlim_t>(limit.rlim_max, value);
-  limit.rlim_cur = limit.rlim_max;
-  return ::setrlimit(static_cast<__rlimit_resource_t>(resource), &limit) == 0;
+  const rlimit limit = {value, value};
+  return ::setrlimit(static_cast<__rlimit_resource_t>(resource), &limit) == 0 || errno == EPERM;
 }
 
 // What the interpreter already occupies of RLIMIT_DATA: the sixth number of statm, in pages.
