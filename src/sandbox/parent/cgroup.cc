@@ -317,7 +317,11 @@ void CgroupSlot::LiftCpuLimit() {
   if (!file.empty()) static_cast<void>(WriteExisting(file, IsV2("cpu") ? "max" : "-1"));
 }
 
-bool CgroupSlot::KillAll() const { return KillUntilEmpty(directories_); }
+// Who is in one hierarchy is in the first: it is joined before the others, what is forked is born
+// where its parent is, and nobody in a box can move.
+bool CgroupSlot::KillAll() const {
+  return KillInside(directories_.front()) || KillUntilEmpty(directories_);
+}
 
 CgroupSlot::~CgroupSlot() {
   if (directories_.empty()) return;  // moved from
