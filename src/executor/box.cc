@@ -30,7 +30,6 @@ Box::Box(asio::io_context& context, ServerEnds channels, Means means)
       stdout_pipe(std::move(channels.stdout_read)),
       stderr_pipe(std::move(channels.stderr_read)),
       gate(context, channels.gate.release()),
-      oom_event(context),
       context_(context),
       means_(std::move(means)),
       status_(std::move(channels.status_read)),
@@ -64,8 +63,6 @@ void Box::OnBorn(Result<UniqueFd> pidfd) {
   if (unwanted_) return Kill();
   error_code ignored;
   gate.native_non_blocking(true, ignored);  // now, so that it need not be done at hand-over
-  const int oom_fd = cgroup() != nullptr ? cgroup()->oom_event_fd() : -1;
-  if (oom_fd >= 0) oom_event.assign(::fcntl(oom_fd, F_DUPFD_CLOEXEC, 3));
   AwaitReady();
 }
 
@@ -113,7 +110,22 @@ void Box::BecomeReady() {
   }
   if (cgroup() != nullptr) cgroup()->CountFromHere();
   ready_ = true;
+  AwaitAnswer();
   if (handlers.ready) std::exchange(handlers.ready, nullptr)();
+}
+
+void Box::AwaitAnswer() {
+  gate.async_wait(Descriptor::wait_read, [self = shared_from_this()](const error_code& error) {
+    if (error || self->dead_) return;
+    if (self->taken_) {
+      const auto answer = self->on_answer;  // which may be taken away while it runs
+      if (answer) answer();
+    } else if (IsReady(self->gate.native_handle(), POLLIN)) {
+      self->Kill();  // it has nothing to say before it is asked
+    } else {
+      self->AwaitAnswer();
+    }
+  });
 }
 
 // Its listeners were sent before Python existed.
@@ -218,6 +230,7 @@ void Box::OnDeath() {
   }
   if (handlers.gone && cgroup() != nullptr) cgroup()->KillAll();
   CloseAll();
+  on_answer = nullptr;
   on_flood = nullptr;
   proxy_ = nullptr;
   if (const auto gone = std::exchange(handlers, {}).gone) gone();
@@ -227,6 +240,7 @@ void Box::Abandon() {
   dead_ = true;
   handlers = {};
   on_death_ = nullptr;
+  on_answer = nullptr;
   on_flood = nullptr;
   birth_timer_.cancel();
   CloseAll();
@@ -234,7 +248,7 @@ void Box::Abandon() {
 
 void Box::CloseAll() {
   error_code ignored;
-  for (Descriptor* descriptor : {&gate, &oom_event, &pidfd_}) descriptor->close(ignored);
+  for (Descriptor* descriptor : {&gate, &pidfd_}) descriptor->close(ignored);
   for (UniqueFd* fd : {&stdin_pipe, &stdout_pipe, &stderr_pipe, &status_}) fd->reset();
 }
 

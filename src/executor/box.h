@@ -63,6 +63,7 @@ class Box : public std::enable_shared_from_this<Box> {
     bool own_kernel = false;                  // and its kernel is a program in that container
     std::chrono::seconds birth_time_max{10};  // a thousand times what a fork takes
     BoxEgress egress = {};
+    bool rehearsed = true;  // it ran something before it waited, and so a request runs faster
   };
 
   // What a container's cgroup counts besides what its code uses, as far as it is known when the
@@ -86,9 +87,10 @@ class Box : public std::enable_shared_from_this<Box> {
   void Abandon();
 
   const void* ancestor() const { return means_.ancestor.get(); }
+  bool rehearsed() const { return means_.rehearsed; }
 
   // Locked, waiting, alive as far as is known.
-  bool waiting() const { return ready_ && !taken_ && !dead_; }
+  bool waiting() const { return ready_ && !taken_ && !unwanted_ && !dead_; }
   // It said itself why it could not be built.
   bool build_failed() const { return build_error_.has_value(); }
   // From here on a request is inside: `on_death` is called when init is dead, before `gone`.
@@ -101,7 +103,10 @@ class Box : public std::enable_shared_from_this<Box> {
   UniqueFd stdout_pipe;
   UniqueFd stderr_pipe;
   Descriptor gate;
-  Descriptor oom_event;  // closed where the kernel does not tell
+  // Runs when there is something to read at the gate; then it is awaited again with AwaitAnswer().
+  // The first wait begins long before the request, which need not pay for it.
+  std::function<void()> on_answer;
+  void AwaitAnswer();
   bool dead() const { return dead_; }
   Slot& slot() { return *means_.slot; }
   sandbox::CgroupSlot* cgroup();  // null: the cgroup wall is down, or tier B

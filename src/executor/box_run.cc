@@ -91,6 +91,7 @@ BoxRun::BoxRun(asio::io_context& context, std::shared_ptr<Box> box, ExecutionReq
       stdin_(context),
       stdout_(context),
       stderr_(context),
+      oom_event_(context),
       listen_timer_(context),
       wall_timer_(context),
       cpu_timer_(context),
@@ -102,15 +103,14 @@ Status BoxRun::Start() {
   TRY(SetLimits());
   const auto self = shared_from_this();
   box_->Take([self] { self->OnDeath(); });
+  box_->on_answer = [self] { self->TakeAnswer(); };
   box_->on_flood = [self] { self->Kill(KillReason::kEvents); };
   handed_over_at_ = Clock::now();
   if (box_->calls()) box_->calls()->StartClock();
   SendRequest();
-  ReadGate();
   ListenLater();
   ArmWallClock();
   ArmCpuClock();
-  WatchMemory();
   if (box_->meter()) ArmMeter(kMeterIntervalNearLimit);
   FeedInput();
   return {};
@@ -160,15 +160,12 @@ void BoxRun::SendRequest() {
 
 // Everything is awaited first and read in the handler, never by the reactor: bytes that it had
 // already taken, in a handler still queued, would be missing when another handler drains the pipes.
-void BoxRun::ReadGate() {
-  box_->gate.async_wait(Descriptor::wait_read,
-                        [self = shared_from_this()](const error_code& error) {
-                          if (error || self->box_->dead() || self->delivered_) return;
-                          const ssize_t got = self->ReadGateBytes();
-                          if (got > 0) self->TakeGateBytes(Taken(got));
-                          const bool open = got > 0 || (got < 0 && errno == EAGAIN);
-                          if (open && !self->delivered_) self->ReadGate();
-                        });
+void BoxRun::TakeAnswer() {
+  if (delivered_) return;
+  const ssize_t got = ReadGateBytes();
+  if (got > 0) TakeGateBytes(Taken(got));
+  const bool open = got > 0 || (got < 0 && errno == EAGAIN);
+  if (open && !delivered_) box_->AwaitAnswer();
 }
 
 // The kernel tells, once, if the request, or a part of it, was not read when the box's end closed:
@@ -187,6 +184,7 @@ void BoxRun::ListenLater() {
     self->stderr_.assign(self->box_->stderr_pipe.get());
     self->ReadOutput(self->stdout_, self->stdout_limiter_);
     self->ReadOutput(self->stderr_, self->stderr_limiter_);
+    self->WatchMemory();
   });
 }
 
@@ -201,13 +199,16 @@ void BoxRun::ReadOutput(Descriptor& descriptor, OutputLimiter& limiter) {
   });
 }
 
+// Not before a program has run for a while: what happens sooner is seen when it ends.
 void BoxRun::WatchMemory() {
-  if (!box_->oom_event.is_open()) return;
-  box_->oom_event.async_wait(
+  const int fd = box_->cgroup() != nullptr ? box_->cgroup()->oom_event_fd() : -1;
+  if (fd < 0) return;
+  if (!oom_event_.is_open()) oom_event_.assign(::fcntl(fd, F_DUPFD_CLOEXEC, 3));
+  oom_event_.async_wait(
       Descriptor::wait_read, [self = shared_from_this()](const error_code& error) {
         if (error || self->box_->dead() || self->delivered_) return;
         std::uint64_t count = 0;
-        const ssize_t got = ::read(self->box_->oom_event.native_handle(), &count, sizeof(count));
+        const ssize_t got = ::read(self->oom_event_.native_handle(), &count, sizeof(count));
         if (got > 0 && self->box_->cgroup()->Usage().oom_kills > 0) {
           self->Kill(KillReason::kMemory);
         } else {
@@ -372,6 +373,7 @@ void BoxRun::StopWaiting() {
   error_code ignored;
   input_.close(ignored);
   stdin_.close(ignored);
+  oom_event_.close(ignored);
   for (Descriptor* borrowed : {&stdout_, &stderr_}) {
     if (borrowed->is_open()) borrowed->release();
   }
@@ -393,6 +395,7 @@ void BoxRun::Deliver() {
   outcome.stdout_stream = std::move(stdout_limiter_).Finish();
   outcome.stderr_stream = std::move(stderr_limiter_).Finish();
   TakeEvents(outcome);
+  box_->on_answer = nullptr;
   box_->on_flood = nullptr;
   std::exchange(handlers_, {}).done(std::move(outcome));
 }

@@ -78,7 +78,7 @@ class BoxRun : public std::enable_shared_from_this<BoxRun> {
 
   Status SetLimits();
   void SendRequest();
-  void ReadGate();
+  void TakeAnswer();
   ssize_t ReadGateBytes();
   void TakeGateBytes(std::string_view bytes);
   void ListenLater();
@@ -110,6 +110,7 @@ class BoxRun : public std::enable_shared_from_this<BoxRun> {
   // The box's own pipes, from the moment when they are awaited: released, not closed.
   Descriptor stdout_;
   Descriptor stderr_;
+  Descriptor oom_event_;  // closed where the kernel does not tell, and in a run's first moments
   boost::asio::steady_timer listen_timer_;
   boost::asio::steady_timer wall_timer_;
   boost::asio::steady_timer cpu_timer_;
