@@ -75,11 +75,11 @@ RunLimits LimitsOf(const ServeSettings& settings) {
   return limits;
 }
 
-// One client asks one thing after the other: the box it is in, and the one that is made meanwhile.
+// One client asks one thing after the other, or a few at once.
 std::uint32_t WarmBoxes(const Configuration& configuration) {
   const auto boxes = static_cast<std::uint32_t>(configuration.settings.warm_boxes);
   const bool one_client = configuration.settings.transport == "stdio";
-  return one_client && !configuration.given("warm-boxes") ? std::min(boxes, 2u) : boxes;
+  return one_client && !configuration.given("warm-boxes") ? std::min(boxes, 4u) : boxes;
 }
 
 ContainerTierOptions ContainersOf(const ServeSettings& settings) {

@@ -317,7 +317,7 @@ std::vector<Setting> Pool() {
            "Boxes of each kind that are kept locked and waiting for a request, about 1 MB of "
            "memory "
            "each; 0 makes every box when its request comes. One waits until the first request, and "
-           "after two minutes without one; on standard input and output no more than two, unless "
+           "after two minutes without one; on standard input and output no more than four, unless "
            "this is given."},
       {.name = "boxes-per-interpreter",
        .variables = {"SANDBOX_BOXES_PER_INTERPRETER"},

@@ -143,6 +143,7 @@ Status BoxPool::TryBirth(wire::Rehearsal rehearsal) {
   order.folder = slot->folder;
   Box::Means means{slot, means_.watcher, means_.host.metered() ? &tmpfs_ : nullptr,
                    means_.host.Environment(*slot), zygote};
+  means.rehearsed = rehearsal != wire::Rehearsal::kNone;
   SocketPair listeners;
   if (kind_.egress) {
     listeners = TRY(sandbox::MakeListenerSocket());
@@ -190,9 +191,8 @@ void BoxPool::OnReady(const std::shared_ptr<Box>& box) {
   lost_in_a_row_ = 0;
   waiting_.push_back(box);
   handlers_.waiting();
-  // It takes the place of one whose ancestor has been replaced.
-  const bool crowded = waiting_.size() > kind_.warm_boxes;
-  if (crowded && waiting_.front()->ancestor() != current_.get()) LetOneGo();
+  // It takes the place of one that is not as it should be.
+  if (waiting_.size() > kind_.warm_boxes && UpToDate() < waiting_.size()) LetOneGo();
 }
 
 // A request whose box died before it was ready, with its zygote or without a word of why, gets
@@ -231,30 +231,38 @@ std::shared_ptr<Box> BoxPool::Take() {
   return nullptr;
 }
 
-std::size_t BoxPool::UpToDate() const {
-  return static_cast<std::size_t>(std::count_if(
-      waiting_.begin(), waiting_.end(),
-      [&](const std::shared_ptr<Box>& box) { return box->ancestor() == current_.get(); }));
+bool BoxPool::IsUpToDate(const Box& box) const {
+  return box.ancestor() == current_.get() && box.rehearsed();
 }
 
-// The oldest, which is the first whose ancestor has been replaced.
+std::size_t BoxPool::UpToDate() const {
+  return static_cast<std::size_t>(
+      std::count_if(waiting_.begin(), waiting_.end(),
+                    [&](const std::shared_ptr<Box>& box) { return IsUpToDate(*box); }));
+}
+
+// The oldest, but first those that are not as they should be.
 void BoxPool::LetOneGo() {
-  const std::shared_ptr<Box> box = std::move(waiting_.front());
-  waiting_.pop_front();
+  auto place = std::find_if(waiting_.begin(), waiting_.end(),
+                            [&](const std::shared_ptr<Box>& box) { return !IsUpToDate(*box); });
+  if (place == waiting_.end()) place = waiting_.begin();
+  const std::shared_ptr<Box> box = std::move(*place);
+  waiting_.erase(place);
   box->Kill();
 }
 
 void BoxPool::Refill(std::size_t boxes, bool hurry) {
   const std::size_t target = std::min<std::size_t>(boxes, kind_.warm_boxes);
   while (waiting_.size() > target && UpToDate() >= target) LetOneGo();
+  const auto made = [&] { return hurry ? waiting_.size() : UpToDate(); };
   if (failing_) return;
   if (target > 0 && !Open()) {
     failing_ = true;
     return;
   }
   const std::size_t births_max = hurry ? kHurriedBirthsMax : kRefillBirthsMax;
-  while (UpToDate() + births_ < target && births_ < births_max && MayFork()) {
-    const bool next = UpToDate() + births_ + kRehearsedLong >= target;
+  while (made() + births_ < target && births_ < births_max && MayFork()) {
+    const bool next = made() + births_ + kRehearsedLong >= target;
     const wire::Rehearsal unhurried = next ? wire::Rehearsal::kLong : wire::Rehearsal::kShort;
     BeginBirth(hurry ? wire::Rehearsal::kNone : unhurried);
     if (failing_) return;

@@ -55,7 +55,7 @@ class BoxPool final : public BoxSource {
   Status Open() override;  // starts the zygote if there is none
   void Want(std::size_t count, const sandbox::CgroupLimits& limits) override;
   std::shared_ptr<Box> Take() override;
-  // Those of a replaced zygote do not count.
+  // Without hurry, neither those of a replaced zygote count nor those that were made in a hurry.
   void Refill(std::size_t boxes, bool hurry) override;
   std::size_t warm_boxes() const override { return kind_.warm_boxes; }
   std::size_t waiting() const override { return waiting_.size(); }
@@ -81,6 +81,7 @@ class BoxPool final : public BoxSource {
   void OnLost(const Box& box, const Error& error);
   void OnGone(const std::shared_ptr<Box>& box, Slot* slot);
   void Fail(const Error& error, std::size_t requests);
+  bool IsUpToDate(const Box& box) const;
   std::size_t UpToDate() const;
   BoxEgress EgressFor(const Slot& slot) const;
   void LetOneGo();

@@ -31,10 +31,12 @@ using Clock = std::chrono::steady_clock;
 using sandbox::Wall;
 
 // Used boxes are cleared away and new ones made when no request has come or ended for so long: the
-// answer goes first, and so does a client that asks again at once.
-constexpr auto kQuiet = std::chrono::milliseconds(3);
+// answer goes first, and so does a client that asks again at once. On two CPUs a call that meets a
+// birth takes three times as long as one that does not.
+constexpr auto kQuiet = std::chrono::milliseconds(10);
 // But not later than this, so that a client that never rests does not run out of boxes.
-constexpr std::size_t kParkedMax = 4;
+constexpr std::size_t kParkedMax = 8;
+constexpr std::size_t kLowShare = 4;  // and not when less than one in so many still waits
 constexpr auto kIdle = std::chrono::minutes(2);  // then one waiting box of each kind is enough
 constexpr std::size_t kDyingMax = 32;            // boxes whose processes take their time to end
 constexpr int kHandOversMax = 3;  // of one request, to boxes that died before reading
@@ -290,6 +292,7 @@ class LocalExecutor final : public Executor {
     handlers.done = [this, execution, box](Outcome outcome) {
       runs_.erase(std::exchange(execution->run, nullptr));
       parked_.push_back(box);
+      last_event_ = Clock::now();
       Deliver(execution, std::move(outcome));
       RunNext();
       ArmChores();
@@ -298,6 +301,7 @@ class LocalExecutor final : public Executor {
     execution->run = std::make_shared<BoxRun>(context_, box, std::move(execution->request),
                                               execution->observer, std::move(handlers));
     runs_.insert(execution->run);
+    last_event_ = Clock::now();
     if (Status started = execution->run->Start(); !started) {
       execution->run->Abandon();
       runs_.erase(std::exchange(execution->run, nullptr));
@@ -305,7 +309,12 @@ class LocalExecutor final : public Executor {
       Finish(execution, SetupFailed(started.error()));
       return;
     }
-    ArmChores();  // anew: not while this one runs, if it is short
+    // Anew: not while this one runs, if it is short and alone.
+    if (runs_.size() > 1) {
+      ArmChores();
+    } else {
+      ArmQuietChores();
+    }
   }
 
   // The box died before it had read the request.
@@ -333,18 +342,24 @@ class LocalExecutor final : public Executor {
                        [&](const auto& line) { return RunsLow(*line->pool); });
   }
 
-  bool RunsLow(const BoxSource& pool) const { return 2 * pool.waiting() < Target(pool); }
+  bool RunsLow(const BoxSource& pool) const { return kLowShare * pool.waiting() < Target(pool); }
+
+  // Boxes that are made while others work are made the cheap way.
+  bool InAHurry(const BoxSource& pool) const {
+    return runs_.size() > 1 || (!runs_.empty() && RunsLow(pool));
+  }
 
   // Called whenever something happened; chores begin when nothing has for a while, or are urgent.
   void ArmChores() {
-    if (Urgent()) {
-      if (std::exchange(chores_posted_, true)) return;
-      asio::post(context_, [this, alive = alive_] {
-        if (*alive) DoChores();
-      });
-      return;
-    }
-    chore_timer_.expires_after(kQuiet);
+    if (!Urgent()) return ArmQuietChores();
+    if (std::exchange(chores_posted_, true)) return;
+    asio::post(context_, [this, alive = alive_] {
+      if (*alive) DoChores();
+    });
+  }
+
+  void ArmQuietChores() {
+    chore_timer_.expires_at(last_event_ + kQuiet);
     chore_timer_.async_wait([this, alive = alive_](const boost::system::error_code& error) {
       if (*alive && !error) DoChores();
     });
@@ -354,13 +369,13 @@ class LocalExecutor final : public Executor {
     chores_posted_ = false;
     for (const std::shared_ptr<Box>& box : std::exchange(parked_, {})) box->Kill();
     for (const auto& line : lines_) {
-      line->pool->Refill(Target(*line->pool), !runs_.empty() && RunsLow(*line->pool));
+      line->pool->Refill(Target(*line->pool), InAHurry(*line->pool));
     }
   }
 
   // A request came: the waiting boxes are worth their memory again, for a while.
   void WakeUp() {
-    last_request_ = Clock::now();
+    last_event_ = Clock::now();
     if (!std::exchange(awake_, true) || !idle_armed_) ArmIdle(kIdle);
   }
 
@@ -369,7 +384,7 @@ class LocalExecutor final : public Executor {
     idle_timer_.expires_after(after);
     idle_timer_.async_wait([this, alive = alive_](const boost::system::error_code& error) {
       if (!*alive || error) return;
-      const Clock::duration rested = Clock::now() - last_request_;
+      const Clock::duration rested = Clock::now() - last_event_;
       if (rested < kIdle) return ArmIdle(kIdle - rested);
       idle_armed_ = awake_ = false;
       DoChores();
@@ -390,8 +405,8 @@ class LocalExecutor final : public Executor {
   std::vector<std::shared_ptr<Box>> parked_;  // used, with their answers sent; to be ended
   asio::steady_timer chore_timer_;
   asio::steady_timer idle_timer_;
-  Clock::time_point last_request_ = Clock::now();
-  bool awake_;  // requests have come lately
+  Clock::time_point last_event_ = Clock::now();  // a request came, was handed over, or ended
+  bool awake_;                                   // requests have come lately
   bool idle_armed_ = false;
   bool chores_posted_ = false;
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);  // for handlers that outlive us
