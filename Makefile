@@ -8,7 +8,7 @@ SHELL := /bin/bash
 JOBS ?= $(shell nproc)
 PREFIX ?= /usr/local
 DESTDIR ?=
-ROUNDS ?= 300
+ROUNDS ?= 200
 
 bindir := $(DESTDIR)$(PREFIX)/bin
 libexecdir := $(DESTDIR)$(PREFIX)/libexec/glovebox
@@ -96,7 +96,7 @@ conformance: ## the official MCP conformance suites, against a fixture and again
 
 # One run, one table, one file: build/bench/results.json. A missed bar (bench/bars.py) is a failure.
 .PHONY: bench
-bench: ## what a call costs beside others, in the same run; ROUNDS=300 of them
+bench: ## what a call costs beside others, in the same run; ROUNDS=200 of them
 	@dev/setup build bench
 	@$(MAKE) build
 	@cmake --build --preset release --parallel $(JOBS) --target bench_programs

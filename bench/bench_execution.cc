@@ -29,8 +29,8 @@ namespace {
 
 namespace json = boost::json;
 
-constexpr int kRoundsPerSlice = 60;  // of throughput
-constexpr int kSlicesMin = 2;
+constexpr int kRoundsPerSlice = 20;  // of throughput
+constexpr int kSlicesMin = 4;
 
 // A folder that goes with this object.
 class ScratchFolder {
@@ -60,9 +60,11 @@ json::array RowsJson(const Rows& rows) {
                         {"workload", row.workload->name},
                         {"state", row.state},
                         {"walls", row.walls},
-                        {"runs", row.milliseconds.size()},
+                        {"calls", row.milliseconds.size()},
+                        {"turns", row.rested_milliseconds.size()},
                         {"p50_ms", Percentile(row.milliseconds, 0.5)},
-                        {"p99_ms", Percentile(row.milliseconds, 0.99)}});
+                        {"p99_ms", Percentile(row.milliseconds, 0.99)},
+                        {"rested_p50_ms", Percentile(row.rested_milliseconds, 0.5)}});
   }
   return document;
 }

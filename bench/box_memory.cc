@@ -63,6 +63,7 @@ Result<BoxMemory> MeasureBoxMemory(const std::string& zygote, const Workload& wo
     family = OurFamily();
   }
   executor->Idle(1);  // what they do before they wait is over
+  family = OurFamily();
   BoxMemory memory{.workload = &workload, .boxes = static_cast<int>(family.boxes.size())};
   memory.zygote_bytes = MemoryBytes(family.zygote, "\nRss:");
   for (const auto& [init, python] : family.boxes) {

@@ -5,7 +5,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <array>
 #include <cerrno>
 
@@ -57,12 +56,12 @@ Status PipedProgram::Send(std::string_view bytes) {
 }
 
 Status PipedProgram::ReadMore() {
-  const std::size_t old_size = buffer_.size();
-  buffer_.resize(old_size + kReadBytes);
-  const ssize_t got = ::read(out_.get(), buffer_.data() + old_size, kReadBytes);
-  buffer_.resize(old_size + static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
+  // Not cleared for each read: on a small machine the server waits meanwhile.
+  static thread_local std::array<char, kReadBytes> chunk;
+  const ssize_t got = ::read(out_.get(), chunk.data(), chunk.size());
   if (got < 0) return Error::FromErrno("reading from the server", errno);
   if (got == 0) return Error(Errc::kSystem, "the server has ended");
+  buffer_.append(chunk.data(), static_cast<std::size_t>(got));
   return {};
 }
 

@@ -69,7 +69,7 @@ def machine_text(results):
     machine = results["machine"]
     return (f"{machine['cpu']}, {machine['cpus']} CPUs, {machine['memory_mb'] // 1024} GB, "
             f"Linux {machine['kernel']}, Python {machine['python']}, {machine['date']}; "
-            f"{max(row['runs'] for row in results['rows'])} rounds; load average over five minutes "
+            f"{max(row['turns'] for row in results['rows'])} rounds; load average over five minutes "
             f"{machine['load']}, of which the run itself is about two.")
 
 
@@ -77,9 +77,11 @@ def execution_tables(results):
     parts = []
     for workload, title in WORKLOADS.items():
         parts.append(table((f"`{title}`" if workload == "print" else title, "p50 ms", "p99 ms",
-                            "x bare", "a call finds", "walls"),
+                            "x bare", "after a pause, ms", "x bare", "a call finds", "walls"),
                            [(row["name"], milliseconds(row["p50_ms"]), milliseconds(row["p99_ms"]),
-                             multiple(row["ratio_to_bare_python"]), row["state"], row["walls"])
+                             multiple(row["ratio_to_bare_python"]),
+                             milliseconds(row["rested_p50_ms"]), multiple(row["rested_ratio"]),
+                             row["state"], row["walls"])
                             for row in executions(results, workload)]))
     if results["absent"]:
         parts.append("Not measured, because it does not run here:\n\n" + "\n".join(

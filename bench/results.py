@@ -33,15 +33,18 @@ def add_ratios(results):
     for entry in results["rows"]:
         baseline = row(results, BASELINES[entry["workload"]], entry["workload"])
         entry["ratio_to_bare_python"] = entry["p50_ms"] / baseline["p50_ms"]
+        entry["rested_ratio"] = entry["rested_p50_ms"] / baseline["rested_p50_ms"]
 
 
 def print_executions(results):
     for workload, title in WORKLOADS.items():
-        print(f"\n{title:34} {'p50 ms':>9} {'p99 ms':>9} {'x bare':>8}  state; walls")
+        print(f"\n{title:34} {'p50 ms':>9} {'p99 ms':>9} {'x bare':>8} {'rested':>9} {'x bare':>8}"
+              "  state; walls")
         for entry in results["rows"]:
             if entry["workload"] == workload:
                 print(f"{entry['name']:34} {entry['p50_ms']:9.3f} {entry['p99_ms']:9.3f} "
-                      f"{entry['ratio_to_bare_python']:8.4f}  {entry['state']}; {entry['walls']}")
+                      f"{entry['ratio_to_bare_python']:8.4f} {entry['rested_p50_ms']:9.3f} "
+                      f"{entry['rested_ratio']:8.4f}  {entry['state']}; {entry['walls']}")
     language = results["language"]
     print(f"\nparsing a program of {language['characters']} characters: "
           f"{language['parse_us'] / 1000:.3f} ms, with the language layer's check "

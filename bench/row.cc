@@ -1,6 +1,7 @@
 #include "row.h"
 
 #include <chrono>
+#include <cstddef>
 #include <cstdio>
 #include <thread>
 #include <utility>
@@ -10,8 +11,17 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr std::chrono::milliseconds kRest{20};
+// In which servers make the boxes of their next turn; nobody else's row pays for that.
+constexpr std::chrono::milliseconds kRest{60};
 constexpr int kWarmUps = 3;  // first calls fill caches that a running service has filled
+
+Result<double> Time(const Row& row) {
+  const Clock::time_point start = Clock::now();
+  if (const Status done = row.once(); !done) {
+    return Error(Errc::kSystem, row.name + ": " + done.error().message());
+  }
+  return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
+}
 
 }  // namespace
 
@@ -32,14 +42,10 @@ Status Rows::Measure(int rounds) {
     if (round % 10 == 0) std::fprintf(stderr, "\rround %d of %d ", round, rounds);
     for (Row& row : rows_) {
       if (round % row.every != 0) continue;
-      // Servers make new boxes after their calls; nobody else's row pays for that.
       std::this_thread::sleep_for(kRest);
-      const Clock::time_point start = Clock::now();
-      if (const Status done = row.once(); !done) {
-        return Error(Errc::kSystem, row.name + ": " + done.error().message());
-      }
-      row.milliseconds.push_back(
-          std::chrono::duration<double, std::milli>(Clock::now() - start).count());
+      for (int call = 0; call < row.calls; ++call) row.milliseconds.push_back(TRY(Time(row)));
+      const std::size_t first = row.milliseconds.size() - static_cast<std::size_t>(row.calls);
+      row.rested_milliseconds.push_back(row.milliseconds[first]);
       if (row.after) row.after();
     }
   }

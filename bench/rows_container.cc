@@ -122,6 +122,7 @@ void AddContainerRows(Rows& rows, const Places& places) {
                   .state = "fresh container",
                   .walls = "a kernel in user space, namespaces",
                   .every = kSeldom,
+                  .calls = 1,
                   .once = [=] {
                     return RunProgram({"/usr/bin/runsc", "--root", state, "--network=none",
                                        "--ignore-cgroups", std::string("--platform=") + platform,

@@ -12,6 +12,7 @@ void AddProgramRows(Rows& rows, const Places& places) {
             .state = "fresh process",
             .walls = "none",
             .every = kSeldom,
+            .calls = 1,
             .once = [] {
               return RunProgram({"/usr/bin/python3", "-I", "-c", kFrame.code}, kFrame.output);
             }});

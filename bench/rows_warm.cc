@@ -3,7 +3,7 @@
 namespace glovebox::bench {
 namespace {
 
-constexpr double kBetweenCalls = 0.03;      // seconds in which an executor makes boxes ahead
+constexpr double kBetweenTurns = 0.1;       // seconds in which an executor makes boxes ahead
 constexpr double kBetweenContainers = 0.8;  // the same for containers
 
 Row Unwalled(const std::string& name, const Workload& workload, const std::string& state,
@@ -21,7 +21,7 @@ Row InExecutor(const Workload& workload, WarmExecutor& executor) {
           .state = "fresh box",
           .walls = "every wall",
           .once = [&executor] { return executor.Run(); },
-          .after = [&executor] { executor.Idle(kBetweenCalls); }};
+          .after = [&executor] { executor.Idle(kBetweenTurns); }};
 }
 
 // Everybody's wish for a container that is fresh and waits already.
@@ -30,6 +30,7 @@ Row InContainer(const WarmServices& services) {
           .state = "fresh container",
           .walls = "a kernel in user space, namespaces, the box's filter",
           .every = kSeldom,
+          .calls = 1,
           .once = [&services]() -> Status {
             if (services.containers == nullptr) {
               return Error(Errc::kUnsupported, services.no_containers);

@@ -10,7 +10,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr double kSliceSeconds = 1;
+constexpr double kSliceSeconds = 0.5;
 
 int InFlight() { return 2 * static_cast<int>(std::thread::hardware_concurrency()); }
 
