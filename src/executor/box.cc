@@ -175,7 +175,7 @@ void Box::WatchCalls(UniqueFd listener) {
   });
   std::optional<sandbox::OwnNetwork> network;
   if (means_.egress.start) network = sandbox::OwnNetwork{means_.egress.remedy};
-  means_.watcher->Watch(std::move(listener), calls_, std::move(network));
+  watched_ = means_.watcher->Watch(std::move(listener), calls_, std::move(network));
 }
 
 void Box::Take(std::function<void()> on_death) {
@@ -196,6 +196,7 @@ void Box::Lose(const Error& error) {
 void Box::Kill() {
   if (!taken_) unwanted_ = true;
   if (dead_ || !pidfd_.is_open()) return;
+  if (watched_ != 0) means_.watcher->Forget(std::exchange(watched_, 0));
   const int signal = shares_host() ? SIGTERM : SIGKILL;
   ::syscall(SYS_pidfd_send_signal, pidfd_.native_handle(), signal, nullptr, 0);
 }

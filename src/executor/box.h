@@ -152,6 +152,7 @@ class Box : public std::enable_shared_from_this<Box> {
   std::optional<sandbox::MemoryMeter> meter_;
   std::unique_ptr<egress::Proxy> proxy_;
   std::shared_ptr<sandbox::CallRecord> calls_;
+  sandbox::CallWatcher::Number watched_ = 0;
   std::function<void()> on_death_;
   std::optional<Error> build_error_;
   std::optional<sandbox::StatusRecord> ending_;

@@ -4,8 +4,10 @@
 #include <sys/mman.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <vector>
 
 namespace glovebox::zygote {
 namespace {
@@ -15,38 +17,32 @@ constexpr std::uintptr_t kHugePage = 2u << 20;
 std::uintptr_t Down(std::uintptr_t address) { return address & ~(kHugePage - 1); }
 std::uintptr_t Up(std::uintptr_t address) { return Down(address + kHugePage - 1); }
 
-struct Text {
+struct Segment {
   std::uintptr_t begin = 0;
   std::uintptr_t end = 0;
-  std::uintptr_t next = UINTPTR_MAX;  // where the program goes on
+  int protection = 0;
 };
 
-// The program itself is the first that is told of.
-int FindText(dl_phdr_info* info, std::size_t /*size*/, void* data) {
-  Text& text = *static_cast<Text*>(data);
+// The program's own, in the order of their addresses. It is the first that is told of.
+int ListSegments(dl_phdr_info* info, std::size_t /*size*/, void* data) {
+  auto& segments = *static_cast<std::vector<Segment>*>(data);
   for (int i = 0; i < info->dlpi_phnum; ++i) {
-    const ElfW(Phdr)& segment = info->dlpi_phdr[i];
-    if (segment.p_type != PT_LOAD) continue;
-    const std::uintptr_t begin = info->dlpi_addr + segment.p_vaddr;
-    if ((segment.p_flags & PF_X) != 0) {
-      text.begin = begin;
-      text.end = begin + segment.p_memsz;
-    } else if (text.end != 0) {
-      text.next = std::min(text.next, begin);
-    }
+    const ElfW(Phdr)& header = info->dlpi_phdr[i];
+    if (header.p_type != PT_LOAD) continue;
+    const std::uintptr_t begin = info->dlpi_addr + header.p_vaddr;
+    segments.push_back({begin, begin + header.p_memsz,
+                        ((header.p_flags & PF_R) != 0 ? PROT_READ : 0) |
+                            ((header.p_flags & PF_W) != 0 ? PROT_WRITE : 0) |
+                            ((header.p_flags & PF_X) != 0 ? PROT_EXEC : 0)});
   }
   return 1;
 }
 
-}  // namespace
-
-void MoveTextToHugePages() {
-  Text text;
-  ::dl_iterate_phdr(&FindText, &text);
-  // Whole pages only; what lies between the segments belongs to nobody.
-  const std::uintptr_t begin = Up(text.begin);
-  const std::uintptr_t end = Up(text.end) <= Down(text.next) ? Up(text.end) : Down(text.end);
-  if (text.end == 0 || begin >= end) return;
+// Whole pages only; what lies between a segment and the next one, at `next`, belongs to nobody.
+void Move(const Segment& segment, std::uintptr_t next) {
+  const std::uintptr_t begin = Up(segment.begin);
+  const std::uintptr_t end = Up(segment.end) <= Down(next) ? Up(segment.end) : Down(segment.end);
+  if (begin >= end) return;
   const std::size_t size = end - begin;
   void* reserved =
       ::mmap(nullptr, size + kHugePage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -55,8 +51,8 @@ void MoveTextToHugePages() {
   void* copy = reinterpret_cast<void*>(Up(lowest));
   const bool moved = ::madvise(copy, size, MADV_HUGEPAGE) == 0 &&
                      std::memcpy(copy, reinterpret_cast<const void*>(begin),
-                                 std::min(text.end, end) - begin) == copy &&
-                     ::mprotect(copy, size, PROT_READ | PROT_EXEC) == 0 &&
+                                 std::min(segment.end, end) - begin) == copy &&
+                     ::mprotect(copy, size, segment.protection) == 0 &&
                      // In one step: the code that runs is in what is replaced.
                      ::mremap(copy, size, size, MREMAP_MAYMOVE | MREMAP_FIXED,
                               reinterpret_cast<void*>(begin)) != MAP_FAILED;
@@ -67,6 +63,18 @@ void MoveTextToHugePages() {
   if (Up(lowest) > lowest) ::munmap(reserved, Up(lowest) - lowest);
   const std::uintptr_t rest = Up(lowest) + size;
   ::munmap(reinterpret_cast<void*>(rest), lowest + size + kHugePage - rest);
+}
+
+}  // namespace
+
+void MoveTextToHugePages() {
+  std::vector<Segment> segments;
+  ::dl_iterate_phdr(&ListSegments, &segments);
+  for (std::size_t i = 0; i + 1 < segments.size(); ++i) {
+    // What may be written is the box's own anyway. The first segment is for the loader alone.
+    const bool used = i > 0 && (segments[i].protection & PROT_WRITE) == 0;
+    if (used) Move(segments[i], segments[i + 1].begin);
+  }
 }
 
 }  // namespace glovebox::zygote

@@ -3,6 +3,7 @@
 #include <linux/seccomp.h>
 #include <poll.h>
 #include <pthread.h>
+#include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
@@ -82,8 +83,9 @@ void CallRecord::Add(Event event) {
 
 Result<std::unique_ptr<CallWatcher>> CallWatcher::Start() {
   UniqueFd news(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
-  if (!news) return Error::FromErrno("watching system calls", errno);
-  std::unique_ptr<CallWatcher> watcher(new CallWatcher(std::move(news)));
+  UniqueFd boxes(::epoll_create1(EPOLL_CLOEXEC));
+  if (!news || !boxes) return Error::FromErrno("watching system calls", errno);
+  std::unique_ptr<CallWatcher> watcher(new CallWatcher(std::move(news), std::move(boxes)));
   // Signals are the main thread's business.
   sigset_t all;
   sigset_t before;
@@ -110,57 +112,86 @@ void CallWatcher::Wake() {
   }
 }
 
-void CallWatcher::Watch(UniqueFd listener, std::shared_ptr<CallRecord> record,
-                        std::optional<OwnNetwork> network) {
-  Add({std::move(listener), std::move(record), std::move(network), nullptr});
+// Most boxes never attempt anything: their listeners are told to the kernel, and the thread sleeps
+// on.
+CallWatcher::Number CallWatcher::Watch(UniqueFd listener, std::shared_ptr<CallRecord> record,
+                                       std::optional<OwnNetwork> network) {
+  const int fd = listener.get();
+  const std::lock_guard lock(mutex_);
+  epoll_event event = {};
+  event.events = EPOLLIN;
+  event.data.u64 = ++last_;
+  Watched watched = {std::move(listener), std::move(record), std::move(network), nullptr};
+  watched.polled = ::epoll_ctl(boxes_.get(), EPOLL_CTL_ADD, fd, &event) != 0;  // it has a limit
+  if (watched.polled) Wake();
+  watched_[last_] = std::make_shared<Watched>(std::move(watched));
+  return last_;
 }
 
 void CallWatcher::Watch(UniqueFd listener, std::shared_ptr<CallJudge> judge) {
-  Add({std::move(listener), nullptr, std::nullopt, std::move(judge)});
-}
-
-void CallWatcher::Add(Watched watched) {
-  const int fd = watched.listener.get();
-  StayOnOneCpu(fd);
-  {
-    const std::lock_guard lock(mutex_);
-    watched_[fd] = std::make_shared<Watched>(std::move(watched));
-  }
+  StayOnOneCpu(listener.get());
+  const std::lock_guard lock(mutex_);
+  watched_[++last_] = std::make_shared<Watched>(
+      Watched{std::move(listener), nullptr, std::nullopt, std::move(judge), true});
   Wake();
 }
 
-// The news, then every listener; false when there is nothing to do any more.
-bool CallWatcher::List(std::vector<pollfd>& awaited) {
+void CallWatcher::Forget(Number number) {
   const std::lock_guard lock(mutex_);
-  awaited.assign(1, {news_.get(), POLLIN, 0});
-  for (const auto& [fd, watched] : watched_) awaited.push_back({fd, POLLIN, 0});
+  watched_.erase(number);
+}
+
+// False when there is nothing to do any more.
+bool CallWatcher::List(Awaited& awaited) {
+  const std::lock_guard lock(mutex_);
+  awaited.polled = {{news_.get(), POLLIN, 0}, {boxes_.get(), POLLIN, 0}};
+  awaited.numbers.clear();
+  for (const auto& [number, watched] : watched_) {
+    if (!watched->polled) continue;
+    awaited.polled.push_back({watched->listener.get(), POLLIN, 0});
+    awaited.numbers.push_back(number);
+  }
   return !stopped_;
 }
 
-std::shared_ptr<CallWatcher::Watched> CallWatcher::Find(const pollfd& ready) {
-  const std::lock_guard lock(mutex_);
-  const auto found = watched_.find(ready.fd);
-  if (found == watched_.end()) return nullptr;
-  std::shared_ptr<Watched> watched = found->second;
-  // Nobody is left under the filter: nothing will come.
-  if ((ready.revents & POLLIN) == 0) watched_.erase(found);
-  return watched;
-}
-
-// poll(2), because it alone passes on which CPU the watcher is to be woken on; epoll does not.
+// Listeners with a judge, whose programs make thousands of watched calls, are polled: poll(2) alone
+// passes on which CPU the watcher is to be woken on, epoll does not.
 void CallWatcher::Run() {
-  std::vector<pollfd> awaited;
+  Awaited awaited;
   while (List(awaited)) {
-    if (::poll(awaited.data(), awaited.size(), -1) <= 0) continue;
+    std::vector<pollfd>& polled = awaited.polled;
+    if (::poll(polled.data(), polled.size(), -1) <= 0) continue;
     std::uint64_t ignored = 0;
-    if (awaited.front().revents != 0 && ::read(news_.get(), &ignored, sizeof(ignored)) < 0)
-      continue;
-    for (std::size_t i = 1; i < awaited.size(); ++i) {
-      if (awaited[i].revents == 0) continue;
-      const std::shared_ptr<Watched> watched = Find(awaited[i]);
-      if (watched != nullptr && (awaited[i].revents & POLLIN) != 0) Answer(*watched);
+    if (polled[0].revents != 0 && ::read(news_.get(), &ignored, sizeof(ignored)) < 0) continue;
+    if (polled[1].revents != 0) ServeBoxes();
+    for (std::size_t i = 0; i < awaited.numbers.size(); ++i) {
+      const short happened = polled[i + 2].revents;
+      if (happened != 0) Serve(awaited.numbers[i], (happened & POLLIN) != 0);
     }
   }
+}
+
+void CallWatcher::ServeBoxes() {
+  std::array<epoll_event, 16> events;
+  const int count = ::epoll_wait(boxes_.get(), events.data(), static_cast<int>(events.size()), 0);
+  for (int i = 0; i < count; ++i) {
+    const epoll_event& event = events[static_cast<std::size_t>(i)];
+    Serve(event.data.u64, (event.events & EPOLLIN) != 0);
+  }
+}
+
+// `asked`: a call waits for its answer. Otherwise nobody is left under the filter, and nothing will
+// come.
+void CallWatcher::Serve(Number number, bool asked) {
+  std::shared_ptr<Watched> watched;
+  {
+    const std::lock_guard lock(mutex_);
+    const auto found = watched_.find(number);
+    if (found == watched_.end()) return;
+    watched = found->second;
+    if (!asked) watched_.erase(found);
+  }
+  if (asked) Answer(*watched);
 }
 
 // What a call is answered with: made after all, or an error.

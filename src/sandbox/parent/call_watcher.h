@@ -94,10 +94,16 @@ class CallWatcher {
   CallWatcher(const CallWatcher&) = delete;
   CallWatcher& operator=(const CallWatcher&) = delete;
 
-  // From now until the last process under that filter is gone. From any thread.
-  void Watch(UniqueFd listener, std::shared_ptr<CallRecord> record,
-             std::optional<OwnNetwork> network = std::nullopt);
+  using Number = std::uint64_t;  // of what is watched; never 0
+
+  // From now until the last process under that filter is gone, or until Forget. From any thread.
+  Number Watch(UniqueFd listener, std::shared_ptr<CallRecord> record,
+               std::optional<OwnNetwork> network = std::nullopt);
   void Watch(UniqueFd listener, std::shared_ptr<CallJudge> judge);
+
+  // For a box that is about to be killed: nobody need be woken to learn of its end. Its calls fail
+  // with ENOSYS from here on. One that is forgotten already is fine.
+  void Forget(Number number);
 
  private:
   struct Watched {
@@ -105,21 +111,29 @@ class CallWatcher {
     std::shared_ptr<CallRecord> record;
     std::optional<OwnNetwork> network;
     std::shared_ptr<CallJudge> judge;  // instead of the record
+    bool polled = false;               // and not in `boxes_`
+  };
+  // What the thread waits for at once.
+  struct Awaited {
+    std::vector<pollfd> polled;   // the news, the boxes, then listeners
+    std::vector<Number> numbers;  // of those listeners
   };
 
-  explicit CallWatcher(UniqueFd news) : news_(std::move(news)) {}
-  void Add(Watched watched);
+  CallWatcher(UniqueFd news, UniqueFd boxes) : news_(std::move(news)), boxes_(std::move(boxes)) {}
   void Wake();
   void Run();
-  bool List(std::vector<pollfd>& awaited);
-  std::shared_ptr<Watched> Find(const pollfd& ready);
+  bool List(Awaited& awaited);
+  void ServeBoxes();
+  void Serve(Number number, bool asked);
   static void Answer(Watched& watched);
   static seccomp_notif_resp Decide(Watched& watched, const seccomp_notif& request);
 
-  const UniqueFd news_;  // readable when there is a new listener, or the end has come
+  const UniqueFd news_;   // readable when there is a new listener to poll, or the end has come
+  const UniqueFd boxes_;  // an epoll instance
   std::mutex mutex_;
   bool stopped_ = false;
-  std::map<int, std::shared_ptr<Watched>> watched_;  // by listener
+  Number last_ = 0;
+  std::map<Number, std::shared_ptr<Watched>> watched_;
   std::thread thread_;
 };
 
