@@ -69,8 +69,8 @@ def machine_text(results):
     machine = results["machine"]
     return (f"{machine['cpu']}, {machine['cpus']} CPUs, {machine['memory_mb'] // 1024} GB, "
             f"Linux {machine['kernel']}, Python {machine['python']}, {machine['date']}; "
-            f"{max(row['turns'] for row in results['rows'])} rounds; load average over five minutes "
-            f"{machine['load']}, of which the run itself is about two.")
+            f"{max(row['turns'] for row in results['rows'])} rounds; load average over five "
+            f"minutes {machine['load']}, of which the run itself is about two.")
 
 
 def execution_tables(results):

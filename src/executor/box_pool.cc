@@ -91,9 +91,12 @@ void BoxPool::OnZygoteDeath(const std::shared_ptr<Zygote>& zygote) {
   });
 }
 
+bool BoxPool::TooOld(const Zygote& zygote) const {
+  return std::chrono::steady_clock::now() - zygote.started > life_.age_max;
+}
+
 bool BoxPool::WornOut(const Zygote& zygote) const {
-  return zygote.forks >= life_.boxes_max ||
-         std::chrono::steady_clock::now() - zygote.started > life_.age_max;
+  return zygote.forks >= life_.boxes_max || TooOld(zygote);
 }
 
 // A worn-out zygote goes on until its successor is warm, so that nobody waits for that; unless no
@@ -232,7 +235,10 @@ std::shared_ptr<Box> BoxPool::Take() {
 }
 
 bool BoxPool::IsUpToDate(const Box& box) const {
-  return box.ancestor() == current_.get() && box.rehearsed();
+  if (!box.rehearsed()) return false;
+  if (box.ancestor() == current_.get()) return true;
+  return life_.boxes_max <= kind_.warm_boxes &&
+         !TooOld(*static_cast<const Zygote*>(box.ancestor()));
 }
 
 std::size_t BoxPool::UpToDate() const {

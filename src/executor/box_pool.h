@@ -55,7 +55,8 @@ class BoxPool final : public BoxSource {
   Status Open() override;  // starts the zygote if there is none
   void Want(std::size_t count, const sandbox::CgroupLimits& limits) override;
   std::shared_ptr<Box> Take() override;
-  // Without hurry, neither those of a replaced zygote count nor those that were made in a hurry.
+  // Without hurry, neither those of a replaced zygote count, unless it takes several to make as
+  // many as wait, nor those that were made in a hurry.
   void Refill(std::size_t boxes, bool hurry) override;
   std::size_t warm_boxes() const override { return kind_.warm_boxes; }
   std::size_t waiting() const override { return waiting_.size(); }
@@ -72,6 +73,7 @@ class BoxPool final : public BoxSource {
   Status StartZygote();
   void OnZygoteReady(const std::shared_ptr<Zygote>& zygote, Status ready);
   void OnZygoteDeath(const std::shared_ptr<Zygote>& zygote);
+  bool TooOld(const Zygote& zygote) const;
   bool WornOut(const Zygote& zygote) const;
   bool MayFork() const;
   void BeginBirths();
