@@ -28,7 +28,7 @@ struct Row {
   std::string state;  // what a call finds: a fresh process, a fresh box, what earlier calls left
   std::string walls;  // what stands around it
   int every = 1;      // timed in one of so many rounds; slow rows need no more
-  int calls = 4;      // of one turn, one after the other
+  int calls = 3;      // of one turn, one after the other
   std::function<Status()> once;      // one execution; fails unless the workload's output came back
   std::function<void()> after = {};  // what a running service does between turns; not timed
   std::vector<double> milliseconds = {};         // of every call

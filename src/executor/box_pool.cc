@@ -15,9 +15,9 @@ namespace {
 namespace asio = boost::asio;
 
 constexpr std::size_t kLostInARowMax = 16;  // as many as may die with one zygote
-// The youngest, which is taken first. While requests come faster than it is replaced, boxes are too
-// few for its place to be reached, and none costs more than a short rehearsal.
-constexpr std::size_t kRehearsedLong = 1;
+// The youngest, which are taken first. While requests come faster than they are replaced, boxes are
+// too few for their places to be reached, and none costs more than a short rehearsal.
+constexpr std::size_t kRehearsedLong = 2;
 constexpr std::size_t kRefillBirthsMax = 2;   // at a time; more would only wait for the same zygote
 constexpr std::size_t kHurriedBirthsMax = 4;  // where some may wait for the kernel, and none rests
 

@@ -197,8 +197,13 @@ print(2 + 2)
 """,
 }
 
-# In the one that is handed out next, more of the language, and what its profile is for.
+# In those that are handed out next, what their profile is for: a library, or else more of the
+# language.
 _IN_NEXT_BOXES = {
+    "pandas": """
+import pandas
+print(pandas.DataFrame({"a": [1, 2, 3]}).a.sum())
+""",
     "builtins": """
 class Point:
     def __init__(self, x, y=0):
@@ -214,10 +219,6 @@ except KeyError as error:
     print(str(error), total(points), sorted({str(p): p for p in points}, reverse=True)[0])
 words = "a few words of text".strip().split()
 print(2 + 2)
-""",
-    "pandas": """
-import pandas
-print(pandas.DataFrame({"a": [1, 2, 3]}).a.sum())
 """,
 }
 
@@ -240,7 +241,8 @@ print(frame.a.sum(), frame.describe(), frame.groupby("c").b.mean(), frame[frame.
 def rehearsal(place):
     """The program that is run before a request comes; `place` is zygote/rehearsal.h's."""
     programs = (_IN_ZYGOTE, _IN_BOXES, _IN_NEXT_BOXES)[place]
-    return "".join(code for name, code in programs.items() if name in sys.modules).encode()
+    fitting = [code for name, code in programs.items() if name in sys.modules]
+    return "".join(fitting[:1] if programs is _IN_NEXT_BOXES else fitting).encode()
 
 
 def forget_rehearsal(filename):
