@@ -1,6 +1,5 @@
 #include "executor/box.h"
 
-#include <fcntl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 

@@ -34,9 +34,10 @@ using sandbox::Wall;
 // answer goes first, and so does a client that asks again at once. On two CPUs a call that meets a
 // birth takes three times as long as one that does not.
 constexpr auto kQuiet = std::chrono::milliseconds(10);
-// But not later than this, so that a client that never rests does not run out of boxes.
+// But sooner with so many used boxes, or when less than one in so many still waits, so that a
+// client that never rests does not run out of them.
 constexpr std::size_t kParkedMax = 8;
-constexpr std::size_t kLowShare = 4;  // and not when less than one in so many still waits
+constexpr std::size_t kLowShare = 4;
 constexpr auto kIdle = std::chrono::minutes(2);  // then one waiting box of each kind is enough
 constexpr std::size_t kDyingMax = 32;            // boxes whose processes take their time to end
 constexpr int kHandOversMax = 3;  // of one request, to boxes that died before reading
