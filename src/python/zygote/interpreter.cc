@@ -20,6 +20,7 @@ namespace {
 constexpr char kPreludeFile[] = "<glovebox>";
 
 PyObject* g_prelude = nullptr;  // the prelude's namespace; lives as long as the process
+bool g_numpy = false;           // imported ahead: its generator is seeded anew in each fork
 
 Error PythonFailed(const std::string& act) {
   return Error(Errc::kUnsupported, act + ": " + TakePythonError());
@@ -156,6 +157,7 @@ Status StartInterpreter(const wire::ZygoteSetup& setup) {
     const PyRef module(PyImport_ImportModule(name.c_str()));
     if (!module) return PythonFailed("importing '" + name + "' ahead of requests");
   }
+  g_numpy = PyDict_GetItemString(PyImport_GetModuleDict(), "numpy.random") != nullptr;
   TRY(PrepareLanguageLayer());
   SettleNameLookups();
   return {};
@@ -163,7 +165,8 @@ Status StartInterpreter(const wire::ZygoteSetup& setup) {
 
 Status AfterFork() {
   PyOS_AfterFork_Child();
-  const PyRef reseeded(PyObject_CallNoArgs(PreludeFunction("after_fork")));
+  if (!g_numpy) return {};
+  const PyRef reseeded(PyObject_CallNoArgs(PreludeFunction("reseed_numpy")));
   if (!reseeded) return PythonFailed("reseeding");
   return {};
 }

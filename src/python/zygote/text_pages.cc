@@ -9,13 +9,10 @@
 #include <cstring>
 #include <vector>
 
+#include "python/zygote/huge_page.h"
+
 namespace glovebox::zygote {
 namespace {
-
-constexpr std::uintptr_t kHugePage = 2u << 20;
-
-std::uintptr_t Down(std::uintptr_t address) { return address & ~(kHugePage - 1); }
-std::uintptr_t Up(std::uintptr_t address) { return Down(address + kHugePage - 1); }
 
 struct Segment {
   std::uintptr_t begin = 0;
@@ -40,15 +37,17 @@ int ListSegments(dl_phdr_info* info, std::size_t /*size*/, void* data) {
 
 // Whole pages only; what lies between a segment and the next one, at `next`, belongs to nobody.
 void Move(const Segment& segment, std::uintptr_t next) {
-  const std::uintptr_t begin = Up(segment.begin);
-  const std::uintptr_t end = Up(segment.end) <= Down(next) ? Up(segment.end) : Down(segment.end);
+  const std::uintptr_t begin = HugePageUp(segment.begin);
+  const std::uintptr_t end = HugePageUp(segment.end) <= HugePageDown(next)
+                                 ? HugePageUp(segment.end)
+                                 : HugePageDown(segment.end);
   if (begin >= end) return;
   const std::size_t size = end - begin;
   void* reserved =
       ::mmap(nullptr, size + kHugePage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (reserved == MAP_FAILED) return;
   const auto lowest = reinterpret_cast<std::uintptr_t>(reserved);
-  void* copy = reinterpret_cast<void*>(Up(lowest));
+  void* copy = reinterpret_cast<void*>(HugePageUp(lowest));
   const bool moved = ::madvise(copy, size, MADV_HUGEPAGE) == 0 &&
                      std::memcpy(copy, reinterpret_cast<const void*>(begin),
                                  std::min(segment.end, end) - begin) == copy &&
@@ -60,8 +59,8 @@ void Move(const Segment& segment, std::uintptr_t next) {
     ::munmap(reserved, size + kHugePage);
     return;
   }
-  if (Up(lowest) > lowest) ::munmap(reserved, Up(lowest) - lowest);
-  const std::uintptr_t rest = Up(lowest) + size;
+  if (HugePageUp(lowest) > lowest) ::munmap(reserved, HugePageUp(lowest) - lowest);
+  const std::uintptr_t rest = HugePageUp(lowest) + size;
   ::munmap(reinterpret_cast<void*>(rest), lowest + size + kHugePage - rest);
 }
 

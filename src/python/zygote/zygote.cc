@@ -24,6 +24,7 @@
 #include "python/zygote/audit_hook.h"
 #include "python/zygote/box.h"
 #include "python/zygote/granted_folders.h"
+#include "python/zygote/heap_pages.h"
 #include "python/zygote/interpreter.h"
 #include "python/zygote/rehearsal.h"
 #include "python/zygote/run_cell.h"
@@ -81,7 +82,10 @@ Status Warm(const wire::ZygoteSetup& setup) {
   SetGrantedFolders(GrantedBy(setup));
   if (!setup.network_ports.empty()) AllowNetwork();
   TRY(PutPipesOnStdio());
-  if (setup.rehearse) MoveTextToHugePages();
+  if (setup.rehearse) {
+    MoveTextToHugePages();
+    PrepareHeap();
+  }
   TRY(StartInterpreter(setup));
   if (setup.rehearse) {
     TRY(PutNullOnStdout());
@@ -94,6 +98,7 @@ Status Warm(const wire::ZygoteSetup& setup) {
     }
   }
   TRY(FreezeHeap());
+  if (setup.rehearse) SettleHeap();
   MeasureInterpreter();
   return RequireSingleThreaded();
 }

@@ -177,13 +177,12 @@ def _refuse_program(*args, **kwargs):
         "multiprocessing with the 'fork' start method")
 
 
-def after_fork():
-    """Called once in the new box: nothing random may repeat what a sibling gets. The standard
-    library's generators reseed themselves; numpy's global one does not."""
-    random = sys.modules.get("numpy.random")
-    if random is not None:
-        key = sys.modules["numpy"].frombuffer(posix.urandom(624 * 4), "uint32")
-        random.set_state(("MT19937", key, 624))
+def reseed_numpy():
+    """Called once in the new box, where numpy is imported ahead: nothing random may repeat what a
+    sibling gets. The standard library's generators reseed themselves; numpy's global one does not.
+    """
+    key = sys.modules["numpy"].frombuffer(posix.urandom(624 * 4), "uint32")
+    sys.modules["numpy.random"].set_state(("MT19937", key, 624))
 
 
 # --- rehearsals -----------------------------------------------------------------------------------

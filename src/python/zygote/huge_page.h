@@ -1,0 +1,15 @@
+#pragma once
+
+#include <cstdint>
+
+namespace glovebox::zygote {
+
+inline constexpr std::uintptr_t kHugePage = 2u << 20;
+
+// The next boundary between huge pages, below and above.
+constexpr std::uintptr_t HugePageDown(std::uintptr_t address) { return address & ~(kHugePage - 1); }
+constexpr std::uintptr_t HugePageUp(std::uintptr_t address) {
+  return HugePageDown(address + kHugePage - 1);
+}
+
+}  // namespace glovebox::zygote
