@@ -126,6 +126,10 @@ void BecomeInit(const void* argument) {
   if (const sandbox::ChildFailure failure = sandbox::EnterBox(plan); failure.failed()) {
     FailBuild(descriptors.status_fd(), failure);
   }
+  // The kernel reaps the zygote's children; init's it does not.
+  if (const int error = sandbox::ResetSignalAction(SIGCHLD); error != 0) {
+    FailBuild(descriptors.status_fd(), ChildStage::kSignals, error);
+  }
   int started[2];
   if (::pipe2(started, O_CLOEXEC) != 0) {
     FailBuild(descriptors.status_fd(), ChildStage::kDescriptors, errno);
@@ -143,12 +147,19 @@ void BecomeInit(const void* argument) {
   FailBuild(descriptors.status_fd(), ChildStage::kExec, error);
 }
 
+std::vector<std::string> MountOptions(const std::vector<wire::TmpfsSetup>& all,
+                                      const std::string& owner) {
+  std::vector<std::string> options;
+  for (const wire::TmpfsSetup& tmpfs : all) {
+    options.push_back("size=" + tmpfs.size + ",nr_inodes=" + tmpfs.inodes +
+                      ",mode=0700,uid=" + owner + ",gid=" + owner);
+  }
+  return options;
+}
+
 }  // namespace
 
-BoxTemplate::BoxTemplate(const wire::ZygoteSetup& setup) {
-  for (const wire::TmpfsSetup& tmpfs : setup.tmpfs) {
-    fresh_mounts_.push_back({tmpfs.path.c_str(), tmpfs.size.c_str(), tmpfs.inodes.c_str()});
-  }
+BoxTemplate::BoxTemplate(const wire::ZygoteSetup& setup) : tmpfs_(setup.tmpfs) {
   for (const auto& [resource, value] : setup.rlimits) limits_.push_back({resource, value});
   for (const auto& [path, allowed] : setup.landlock.rules) {
     rules_.push_back({path.c_str(), allowed});
@@ -157,8 +168,6 @@ BoxTemplate::BoxTemplate(const wire::ZygoteSetup& setup) {
   plan_.mode = {static_cast<sandbox::IdentitySource>(setup.identity), setup.namespaces};
   plan_.own_folder.allowed = setup.own_folder_rights;
   plan_.inner_uid = setup.inner_uid;
-  plan_.fresh_mounts = fresh_mounts_.data();
-  plan_.fresh_mount_count = static_cast<std::uint16_t>(fresh_mounts_.size());
   plan_.host_name = setup.host_name.c_str();
   plan_.work_folder = setup.work_folder.c_str();
   plan_.limits = limits_.data();
@@ -174,9 +183,8 @@ BoxTemplate::BoxTemplate(const wire::ZygoteSetup& setup) {
 void BoxTemplate::OpenRulePaths() {
   for (sandbox::LandlockRule& rule : rules_) {
     const std::string_view path = rule.path;
-    const auto covers = [path](const sandbox::FreshMount& mount) { return path == mount.target; };
-    if (path == "/proc" || std::any_of(fresh_mounts_.begin(), fresh_mounts_.end(), covers))
-      continue;
+    const auto covers = [path](const wire::TmpfsSetup& tmpfs) { return path == tmpfs.path; };
+    if (path == "/proc" || std::any_of(tmpfs_.begin(), tmpfs_.end(), covers)) continue;
     // A path that cannot be opened is the box's to report.
     rule_paths_.emplace_back(::open(rule.path, O_PATH | O_CLOEXEC));
     rule.opened_fd = rule_paths_.back().get();
@@ -194,7 +202,13 @@ Result<UniqueFd> ForkBox(const BoxTemplate& common, const wire::SpawnBox& spawn,
   const std::string map = std::to_string(plan.inner_uid) + " " + owner + " 1";
   plan.uid = spawn.uid;
   plan.inner_uid_map = map.c_str();
-  plan.fresh_mount_owner = owner.c_str();
+  const std::vector<std::string> options = MountOptions(common.tmpfs(), owner);
+  std::vector<sandbox::FreshMount> fresh_mounts;
+  for (std::size_t i = 0; i < options.size(); ++i) {
+    fresh_mounts.push_back({common.tmpfs()[i].path.c_str(), options[i].c_str()});
+  }
+  plan.fresh_mounts = fresh_mounts.data();
+  plan.fresh_mount_count = static_cast<std::uint16_t>(fresh_mounts.size());
   plan.cpu = spawn.cpu;
   const std::string work_folder = spawn.folder + "/work";
   if (!spawn.folder.empty()) {

@@ -21,11 +21,12 @@ class BoxTemplate {
   // anew in each.
   void OpenRulePaths();
 
-  // The plan of one box, without its uid and cgroups.
+  // The plan of one box, without its uid, cgroups and fresh mounts.
   const sandbox::BoxPlan& plan() const { return plan_; }
+  const std::vector<wire::TmpfsSetup>& tmpfs() const { return tmpfs_; }
 
  private:
-  std::vector<sandbox::FreshMount> fresh_mounts_;
+  const std::vector<wire::TmpfsSetup>& tmpfs_;
   std::vector<sandbox::LimitEntry> limits_;
   std::vector<sandbox::LandlockRule> rules_;
   std::vector<UniqueFd> rule_paths_;

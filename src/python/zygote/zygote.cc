@@ -109,7 +109,22 @@ class Zygote {
     template_.OpenRulePaths();
   }
 
-  int Run() {
+  int Run() { return template_.plan().mode.namespaces ? ServeAll() : ServeAndReap(); }
+
+ private:
+  // The kernel reaps: nothing of a box outlives its init.
+  int ServeAll() {
+    struct sigaction forget = {};
+    forget.sa_handler = SIG_DFL;
+    forget.sa_flags = SA_NOCLDWAIT;
+    if (::sigaction(SIGCHLD, &forget, nullptr) != 0) return 1;
+    while (Serve()) {
+    }
+    return 0;
+  }
+
+  // Without namespaces: every end of an init is looked at.
+  int ServeAndReap() {
     sigset_t child_signal;
     sigemptyset(&child_signal);
     sigaddset(&child_signal, SIGCHLD);
@@ -121,13 +136,12 @@ class Zygote {
       if (::poll(watched, 2, -1) < 0 && errno != EINTR) return 1;
       if (watched[1].revents != 0) {
         Reap(signals.get());
-        if (!template_.plan().mode.namespaces) EndOrphans();
+        EndOrphans();
       }
       if (watched[0].revents != 0 && !Serve()) return 0;
     }
   }
 
- private:
   static void Reap(int signal_fd) {
     signalfd_siginfo info;
     while (::read(signal_fd, &info, sizeof(info)) > 0) {
@@ -136,7 +150,7 @@ class Zygote {
     }
   }
 
-  // Without namespaces: what the init of a box leaves when it is killed comes to us. Inits are in
+  // What the init of a box leaves when it is killed comes to us. Inits are in
   // our own process group, everything else is in its box's.
   static void EndOrphans() {
     std::istringstream children(ReadFile("/proc/thread-self/children").value_or(""));

@@ -49,7 +49,7 @@ AFTER_FORK ChildFailure Network(const BoxPlan& plan) noexcept {
 AFTER_FORK ChildFailure FreshMounts(const BoxPlan& plan) noexcept {
   if (!Stands(plan, Wall::kRoot)) return {};
   for (std::uint16_t i = 0; i < plan.fresh_mount_count; ++i) {
-    const int error = MountFreshTmpfs(plan.fresh_mounts[i], plan.fresh_mount_owner);
+    const int error = MountFreshTmpfs(plan.fresh_mounts[i]);
     if (error != 0) return Check(ChildStage::kFreshMounts, error, i);
   }
   // A procfs shows the PID namespace of its mounter; without one of our own it would be the host's.

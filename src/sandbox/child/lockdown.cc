@@ -108,11 +108,13 @@ AFTER_FORK int ClearSignalMask() noexcept {
   return ErrnoOf(syscall(SYS_rt_sigprocmask, 2 /* SIG_SETMASK */, &none, nullptr, sizeof(none)));
 }
 
-AFTER_FORK void ResetSignalActions() noexcept {
+AFTER_FORK int ResetSignalAction(int signal) noexcept {
   const std::uint64_t default_action[4] = {};  // the kernel's sigaction: handler 0, no flags
-  for (int signal = 1; signal <= 64; ++signal) {
-    syscall(SYS_rt_sigaction, signal, default_action, nullptr, sizeof(std::uint64_t));
-  }
+  return ErrnoOf(syscall(SYS_rt_sigaction, signal, default_action, nullptr, sizeof(std::uint64_t)));
+}
+
+AFTER_FORK void ResetSignalActions() noexcept {
+  for (int signal = 1; signal <= 64; ++signal) ResetSignalAction(signal);
 }
 
 AFTER_FORK int SetNoNewPrivs() noexcept {

@@ -15,7 +15,10 @@ int ArrangeDescriptors(const DescriptorMove* moves, std::uint16_t count, int fir
 // Empty signal mask; what untrusted code starts with. A blocked mask survives fork and exec.
 int ClearSignalMask() noexcept;
 
-// Every signal does what it does by default: what a parent ignores stays ignored across exec.
+// One signal does what it does by default.
+int ResetSignalAction(int signal) noexcept;
+
+// Every signal does: what a parent ignores stays ignored across exec.
 void ResetSignalActions() noexcept;
 
 int SetNoNewPrivs() noexcept;

@@ -168,6 +168,12 @@ AFTER_FORK bool HasSource(RootEntryKind kind) noexcept {
          kind == RootEntryKind::kDevice || kind == RootEntryKind::kHostProc;
 }
 
+// In every box, and so in the one call that does all of it.
+AFTER_FORK int MountFresh(const char* type, const char* target, const char* options) noexcept {
+  return ErrnoOf(
+      syscall(SYS_mount, "none", target, type, MS_NOSUID | MS_NODEV | MS_NOEXEC, options));
+}
+
 // The tree at a path that was found to hold no link, and must not hold one now.
 AFTER_FORK long OpenGrant(const char* path) noexcept {
   const OpenHow how = {O_PATH | O_NOFOLLOW | O_CLOEXEC, 0, kResolveNoSymlinks};
@@ -231,17 +237,12 @@ AFTER_FORK ChildFailure BuildAndPivotRoot(const RootPlan& root) noexcept {
   return {};
 }
 
-AFTER_FORK int MountFreshTmpfs(const FreshMount& mount, const char* owner) noexcept {
-  const char* const options[] = {"size", mount.size, "nr_inodes", mount.inodes, "mode", "0700",
-                                 "uid",  owner,      "gid",       owner,        nullptr};
-  const int mount_fd =
-      NewMount("tmpfs", options, kMountAttrNosuid | kMountAttrNodev | kMountAttrNoexec);
-  if (mount_fd < 0) return errno;
-  const int error = Attach(mount_fd, AT_FDCWD, mount.target);
-  syscall(SYS_close, mount_fd);
-  return error;
+AFTER_FORK int MountFreshTmpfs(const FreshMount& mount) noexcept {
+  return MountFresh("tmpfs", mount.target, mount.options);
 }
 
-AFTER_FORK int MountFreshProc() noexcept { return MountProcAt(AT_FDCWD, "/proc"); }
+AFTER_FORK int MountFreshProc() noexcept {
+  return MountFresh("proc", "/proc", "hidepid=invisible,subset=pid");
+}
 
 }  // namespace glovebox::sandbox

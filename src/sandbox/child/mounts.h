@@ -15,8 +15,8 @@ ChildFailure BuildAndPivotRoot(const RootPlan& root) noexcept;
 // Private propagation, so that nothing mounted here shows up on the host.
 int MakeMountsPrivate() noexcept;
 
-// A tmpfs nobody else has: nosuid, nodev, noexec, mode 0700, owned by `owner` (decimal).
-int MountFreshTmpfs(const FreshMount& mount, const char* owner) noexcept;
+// A tmpfs nobody else has: nosuid, nodev, noexec.
+int MountFreshTmpfs(const FreshMount& mount) noexcept;
 
 // /proc of the caller's own PID namespace, process directories only, others' hidden.
 int MountFreshProc() noexcept;

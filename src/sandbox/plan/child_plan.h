@@ -96,9 +96,8 @@ struct RootPlan {
 
 // A fresh tmpfs over an existing directory of the root.
 struct FreshMount {
-  const char* target;  // absolute
-  const char* size;    // "67108864"
-  const char* inodes;
+  const char* target;   // absolute
+  const char* options;  // "size=67108864,nr_inodes=1024,mode=0700,uid=7,gid=7"
 };
 
 struct LimitEntry {
@@ -184,7 +183,6 @@ struct BoxPlan {
   NetworkPlan network;
   const FreshMount* fresh_mounts = nullptr;
   std::uint16_t fresh_mount_count = 0;
-  const char* fresh_mount_owner = nullptr;  // `uid` in decimal
   const char* host_name = nullptr;
   const char* work_folder = nullptr;
   // Without namespaces: the one place the box may write, and with which rights.
