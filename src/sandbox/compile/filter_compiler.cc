@@ -338,7 +338,11 @@ Result<std::vector<sock_filter>> CompileFilter(const SyscallPolicy& policy, Arch
 
   Code program = PrologueCode(arch);
   Append(program, SearchCode(MakeSpans(table, {ReturnErrno(policy.default_error)})));
-  program = ShareReturns(std::move(program));
+  // A shorter program has more within a jump's reach.
+  for (std::size_t before = 0; before != program.size();) {
+    before = program.size();
+    program = ShareReturns(std::move(program));
+  }
   if (program.size() > kFilterLengthMax) {
     return Error(Errc::kLimit, "the filter has " + std::to_string(program.size()) +
                                    " instructions, the kernel takes " +
