@@ -41,8 +41,17 @@ void* Map(std::size_t size) {
   return memory == MAP_FAILED ? nullptr : memory;
 }
 
-// A huge page's worth of addresses that begins on one; 0 if there is none.
+// A huge page's worth of addresses that begins on one; 0 if there is none. Below the last one if it
+// can be: a fork copies one mapping then, not two.
 std::uintptr_t MapHugePage() {
+  if (!g_arena_pages.empty()) {
+    const std::uintptr_t below = g_arena_pages.back() - kHugePage;
+    void* wanted = reinterpret_cast<void*>(below);
+    void* got = ::mmap(wanted, kHugePage, PROT_READ | PROT_WRITE,
+                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+    if (got == wanted) return below;
+    if (got != MAP_FAILED) ::munmap(got, kHugePage);  // a kernel that takes it for a hint
+  }
   void* memory = Map(2 * kHugePage);
   if (memory == nullptr) return 0;
   const auto begin = reinterpret_cast<std::uintptr_t>(memory);
