@@ -15,8 +15,7 @@
 namespace glovebox::zygote {
 namespace {
 
-constexpr int kCollapse = 25;                // MADV_COLLAPSE, since Linux 6.1
-constexpr std::size_t kTopPad = 128u << 10;  // the C library's own choice
+constexpr int kCollapse = 25;  // MADV_COLLAPSE, since Linux 6.1
 // Larger gaps are left: few blocks are as large.
 constexpr std::size_t kBlockMax = 32u << 10;
 // Up to this the C library has a list of freed blocks for every size.
@@ -131,7 +130,6 @@ void PrepareHeap() {
   g_preparing = true;
   g_heap_begin = HugePageUp(HeapEnd());
   GrowHeapTo(g_heap_begin);
-  ::mallopt(M_TOP_PAD, kHugePage);
 }
 
 void SettleHeap() {
@@ -139,9 +137,7 @@ void SettleHeap() {
   UseUpPools();
   UseUpBlocks();
   g_preparing = false;
-  ::mallopt(M_TOP_PAD, kTopPad);
-  const std::uintptr_t heap_end = HugePageDown(HeapEnd());
-  Collapse(g_heap_begin, heap_end);
+  Collapse(g_heap_begin, HugePageDown(HeapEnd()));
   for (const std::uintptr_t page : g_arena_pages) Collapse(page, page + kHugePage);
 }
 
