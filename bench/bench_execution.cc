@@ -30,7 +30,7 @@ namespace {
 namespace json = boost::json;
 
 constexpr int kRoundsPerSlice = 20;  // of throughput
-constexpr int kSlicesMin = 4;
+constexpr int kSlicesMin = 10;       // a neighbour that wakes up in one or two moves no median
 
 // A folder that goes with this object.
 class ScratchFolder {
