@@ -209,6 +209,21 @@ TEST_F(WaitingBoxesTest, ARehearsalLeavesNoTrace) {
             "['sys'] ['<sandbox>']\n");
 }
 
+TEST_F(WaitingBoxesTest, LeaveNoDeadProcessAndReapTheirOwn) {
+  Open(2);
+  for (int i = 0; i < 4; ++i) {
+    EXPECT_EQ(Printed("import os\n"
+                      "child = os.fork()\n"
+                      "if child == 0: os._exit(7)\n"
+                      "print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))\n"),
+              "7\n");
+  }
+  ASSERT_TRUE(AwaitBoxes(2));
+  for (auto& [pid, status] : PythonProcesses()) {
+    EXPECT_NE(status["State"].front(), 'Z') << status["Name"] << " " << pid;
+  }
+}
+
 TEST_F(WaitingBoxesTest, OneThatDiesIsReplaced) {
   Open(2);
   ASSERT_TRUE(AwaitBoxes(2));
