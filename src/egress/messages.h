@@ -17,7 +17,7 @@ namespace glovebox::egress {
 
 inline constexpr int kProxySocketFd = 3;
 inline constexpr int kFirstListenerFd = 4;  // and the following, in the order of BoxNetwork::ports
-inline constexpr std::size_t kMessageMax = 256 * 1024;
+inline constexpr std::size_t kMessageMax = 256u << 10;
 inline constexpr std::size_t kReportMax = 4096;
 
 // By which door a connection came.

@@ -277,7 +277,7 @@ class LocalExecutor final : public Executor {
       if (box == nullptr) break;
       const std::shared_ptr<LocalExecution> execution = std::move(line.waiting.front());
       line.waiting.pop_front();
-      RunIn(std::move(box), execution);
+      RunIn(box, execution);
     }
     if (line.waiting.empty()) return;
     const std::size_t places =
@@ -286,7 +286,7 @@ class LocalExecutor final : public Executor {
                     GroupLimits(line.waiting.front()->request.limits));
   }
 
-  void RunIn(std::shared_ptr<Box> box, const std::shared_ptr<LocalExecution>& execution) {
+  void RunIn(const std::shared_ptr<Box>& box, const std::shared_ptr<LocalExecution>& execution) {
     ++execution->hand_overs;
     // Neither handler outlives us: the destructor abandons every run.
     BoxRun::Handlers handlers;

@@ -19,11 +19,13 @@ class WordList {
  public:
   class Iterator {
    public:
+    // NOLINTBEGIN(readability-identifier-naming): the standard library asks for these names
     using iterator_category = std::forward_iterator_tag;
     using value_type = std::string_view;
     using difference_type = std::ptrdiff_t;
     using pointer = const std::string_view*;
     using reference = std::string_view;
+    // NOLINTEND(readability-identifier-naming)
 
     Iterator() = default;
     explicit Iterator(std::string_view rest) : rest_(rest) {}

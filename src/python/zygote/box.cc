@@ -149,10 +149,12 @@ void BecomeInit(const void* argument) {
 
 std::vector<std::string> MountOptions(const std::vector<wire::TmpfsSetup>& all,
                                       const std::string& owner) {
+  const std::string owned = ",mode=0700,uid=" + owner + ",gid=" + owner;
   std::vector<std::string> options;
+  options.reserve(all.size());
   for (const wire::TmpfsSetup& tmpfs : all) {
-    options.push_back("size=" + tmpfs.size + ",nr_inodes=" + tmpfs.inodes +
-                      ",mode=0700,uid=" + owner + ",gid=" + owner);
+    std::string& text = options.emplace_back("size=");
+    text.append(tmpfs.size).append(",nr_inodes=").append(tmpfs.inodes).append(owned);
   }
   return options;
 }
@@ -204,6 +206,7 @@ Result<UniqueFd> ForkBox(const BoxTemplate& common, const wire::SpawnBox& spawn,
   plan.inner_uid_map = map.c_str();
   const std::vector<std::string> options = MountOptions(common.tmpfs(), owner);
   std::vector<sandbox::FreshMount> fresh_mounts;
+  fresh_mounts.reserve(options.size());
   for (std::size_t i = 0; i < options.size(); ++i) {
     fresh_mounts.push_back({common.tmpfs()[i].path.c_str(), options[i].c_str()});
   }

@@ -45,7 +45,7 @@ void* Map(std::size_t size) {
 std::uintptr_t MapHugePage() {
   if (!g_arena_pages.empty()) {
     const std::uintptr_t below = g_arena_pages.back() - kHugePage;
-    void* wanted = reinterpret_cast<void*>(below);
+    void* wanted = At(below);
     void* got = ::mmap(wanted, kHugePage, PROT_READ | PROT_WRITE,
                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
     if (got == wanted) return below;
@@ -57,7 +57,7 @@ std::uintptr_t MapHugePage() {
   const std::uintptr_t page = HugePageUp(begin);
   const std::uintptr_t rest = page + kHugePage;
   if (page > begin) ::munmap(memory, page - begin);
-  ::munmap(reinterpret_cast<void*>(rest), begin + 2 * kHugePage - rest);
+  ::munmap(At(rest), begin + 2 * kHugePage - rest);
   return page;
 }
 
@@ -69,7 +69,7 @@ void* AllocateArena(void* /*context*/, std::size_t size) {
     g_arena_pages.push_back(page);
     g_arena_next = page;
   }
-  void* arena = reinterpret_cast<void*>(g_arena_next);
+  void* arena = At(g_arena_next);
   g_arena_next += size;
   return arena;
 }
@@ -119,7 +119,7 @@ void UseUpBlocks() {
 }
 
 void Collapse(std::uintptr_t begin, std::uintptr_t end) {
-  if (begin < end) ::madvise(reinterpret_cast<void*>(begin), end - begin, kCollapse);
+  if (begin < end) ::madvise(At(begin), end - begin, kCollapse);
 }
 
 }  // namespace

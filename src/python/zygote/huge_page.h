@@ -12,4 +12,9 @@ constexpr std::uintptr_t HugePageUp(std::uintptr_t address) {
   return HugePageDown(address + kHugePage - 1);
 }
 
+// What is mapped is reckoned with as numbers.
+inline void* At(std::uintptr_t address) {
+  return reinterpret_cast<void*>(address);  // NOLINT(performance-no-int-to-ptr)
+}
+
 }  // namespace glovebox::zygote

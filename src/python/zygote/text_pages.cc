@@ -47,21 +47,20 @@ void Move(const Segment& segment, std::uintptr_t next) {
       ::mmap(nullptr, size + kHugePage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (reserved == MAP_FAILED) return;
   const auto lowest = reinterpret_cast<std::uintptr_t>(reserved);
-  void* copy = reinterpret_cast<void*>(HugePageUp(lowest));
-  const bool moved = ::madvise(copy, size, MADV_HUGEPAGE) == 0 &&
-                     std::memcpy(copy, reinterpret_cast<const void*>(begin),
-                                 std::min(segment.end, end) - begin) == copy &&
-                     ::mprotect(copy, size, segment.protection) == 0 &&
-                     // In one step: the code that runs is in what is replaced.
-                     ::mremap(copy, size, size, MREMAP_MAYMOVE | MREMAP_FIXED,
-                              reinterpret_cast<void*>(begin)) != MAP_FAILED;
+  void* copy = At(HugePageUp(lowest));
+  const bool moved =
+      ::madvise(copy, size, MADV_HUGEPAGE) == 0 &&
+      std::memcpy(copy, At(begin), std::min(segment.end, end) - begin) == copy &&
+      ::mprotect(copy, size, segment.protection) == 0 &&
+      // In one step: the code that runs is in what is replaced.
+      ::mremap(copy, size, size, MREMAP_MAYMOVE | MREMAP_FIXED, At(begin)) != MAP_FAILED;
   if (!moved) {
     ::munmap(reserved, size + kHugePage);
     return;
   }
   if (HugePageUp(lowest) > lowest) ::munmap(reserved, HugePageUp(lowest) - lowest);
   const std::uintptr_t rest = HugePageUp(lowest) + size;
-  ::munmap(reinterpret_cast<void*>(rest), lowest + size + kHugePage - rest);
+  ::munmap(At(rest), lowest + size + kHugePage - rest);
 }
 
 }  // namespace
