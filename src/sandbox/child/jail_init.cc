@@ -41,7 +41,7 @@ AFTER_FORK void AddName(int proc_fd, const char* pid, JailEnd& end) noexcept {
   char path[32] = {};
   const std::size_t digits = strlen(pid);
   if (digits + sizeof(kCommFile) > sizeof(path)) return;
-  memcpy(path, pid, digits);
+  memcpy(path, pid, digits);  // NOLINT(bugprone-not-null-terminated-result): what follows ends it
   memcpy(path + digits, kCommFile, sizeof(kCommFile));
   const long fd = syscall(SYS_openat, proc_fd, path, O_RDONLY | O_CLOEXEC);
   if (fd < 0) return;

@@ -254,10 +254,8 @@ class Checker {
   }
 
   void JudgeMember(PyObject* node, const std::string& module, const std::string& member) {
-    for (const MemberRule& rule : MemberRules()) {
-      if (module == rule.module && member == rule.member) {
-        Refuse(node, rule.rule, "'" + module + "." + member + "' is not allowed");
-      }
+    if (const MemberRule* rule = MemberRuleOf(module, member)) {
+      Refuse(node, rule->rule, "'" + module + "." + member + "' is not allowed");
     }
   }
 

@@ -88,11 +88,10 @@ PyRef Granted(PyObject* real, PyObject* name, PyRef value) {
     return PyRef(
         RefuseNow(rule->rule, "Attribute '" + member + "' is not allowed", module + "." + member));
   }
-  for (const MemberRule& rule : MemberRules()) {
-    if (module == rule.module && member == rule.member && Policy().applies(rule.rule)) {
-      return PyRef(RefuseNow(rule.rule, "'" + module + "." + member + "' is not allowed",
-                             module + "." + member));
-    }
+  if (const MemberRule* rule = MemberRuleOf(module, member);
+      rule != nullptr && Policy().applies(rule->rule)) {
+    return PyRef(RefuseNow(rule->rule, "'" + module + "." + member + "' is not allowed",
+                           module + "." + member));
   }
   if (PyModule_Check(value.get())) return PyRef(ModuleMember(real, name, value.get()));
   if (!Policy().Allows(module) && !g_granted.contains(real) && !IsMetadata(member) &&

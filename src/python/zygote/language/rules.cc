@@ -1,5 +1,6 @@
 #include "python/zygote/language/rules.h"
 
+#include <algorithm>
 #include <iterator>
 
 namespace glovebox::zygote {
@@ -145,7 +146,13 @@ std::optional<RuleId> RuleByName(std::string_view name) {
 }
 
 std::span<const AttributeRule> AttributeRules() { return kAttributes; }
-std::span<const MemberRule> MemberRules() { return kMembers; }
 std::span<const EffectRule> EffectRules() { return kEffects; }
+
+const MemberRule* MemberRuleOf(std::string_view module, std::string_view member) {
+  const auto* const found = std::find_if(
+      std::begin(kMembers), std::end(kMembers),
+      [&](const MemberRule& rule) { return module == rule.module && member == rule.member; });
+  return found == std::end(kMembers) ? nullptr : found;
+}
 
 }  // namespace glovebox::zygote

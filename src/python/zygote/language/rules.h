@@ -69,7 +69,8 @@ struct MemberRule {
   const char* member;
   RuleId rule;
 };
-std::span<const MemberRule> MemberRules();
+// Null if there is none for it.
+const MemberRule* MemberRuleOf(std::string_view module, std::string_view member);
 
 // Audit events (PEP 578) that only a holder of `module` may cause from the program's own code.
 struct EffectRule {
