@@ -173,10 +173,14 @@ Status CgroupSlot::OpenCounters() {
   return {};
 }
 
+std::string_view CgroupSlot::Counter::Text(std::span<char> buffer) const {
+  const ssize_t got = file ? ::pread(file.get(), buffer.data(), buffer.size(), 0) : 0;
+  return {buffer.data(), got > 0 ? static_cast<std::size_t>(got) : 0};
+}
+
 std::uint64_t CgroupSlot::Counter::Read() const {
   std::array<char, 2048> buffer;
-  const ssize_t got = file ? ::pread(file.get(), buffer.data(), buffer.size(), 0) : 0;
-  const std::string_view text(buffer.data(), got > 0 ? static_cast<std::size_t>(got) : 0);
+  const std::string_view text = Text(buffer);
   if (key.empty()) return ParseNumber(text);
   for (const std::string_view line : Split(text, '\n')) {
     if (line.starts_with(key) && line.size() > key.size() && line[key.size()] == ' ') {
@@ -292,9 +296,8 @@ void CgroupSlot::ResetPeak() const {
   if (peak_.file) static_cast<void>(::pwrite(peak_.file.get(), "0", 1, 0) == 1);
 }
 
-CgroupUsage CgroupSlot::RawUsage() const {
+CgroupUsage CgroupSlot::RawCounts() const {
   CgroupUsage usage;
-  usage.memory_peak_bytes = peak_.Read();
   usage.oom_kills = oom_kills_.Read();
   if (cpu_us_) usage.cpu_us = cpu_us_->Read();
   if (cpu_ns_) usage.cpu_us = cpu_ns_->Read() / 1000;
@@ -303,7 +306,8 @@ CgroupUsage CgroupSlot::RawUsage() const {
 }
 
 CgroupUsage CgroupSlot::Usage() const {
-  CgroupUsage usage = RawUsage();
+  CgroupUsage usage = RawCounts();
+  usage.memory_peak_bytes = peak_.Read();
   usage.cpu_us -= std::min(start_.cpu_us, usage.cpu_us);
   usage.oom_kills -= std::min(start_.oom_kills, usage.oom_kills);
   usage.processes_refused -= std::min(start_.processes_refused, usage.processes_refused);
@@ -317,10 +321,17 @@ void CgroupSlot::LiftCpuLimit() {
   if (!file.empty()) static_cast<void>(WriteExisting(file, IsV2("cpu") ? "max" : "-1"));
 }
 
-// Who is in one hierarchy is in the first: it is joined before the others, what is forked is born
-// where its parent is, and nobody in a box can move.
+// The kernel counts who is inside, the dead included until they are reaped. Only its own word is
+// taken: a file that cannot be read says nothing.
+bool CgroupSlot::IsEmpty() const {
+  std::array<char, 64> buffer;
+  return Trim(processes_.Text(buffer)) == "0";
+}
+
+// Who is in one hierarchy is in the first, and is counted: all are joined before anybody is forked,
+// what is forked is born where its parent is, and nobody in a box can move.
 bool CgroupSlot::KillAll() const {
-  return KillInside(directories_.front()) || KillUntilEmpty(directories_);
+  return IsEmpty() || KillInside(directories_.front()) || KillUntilEmpty(directories_);
 }
 
 CgroupSlot::~CgroupSlot() {

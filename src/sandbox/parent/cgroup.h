@@ -5,7 +5,9 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/result.h"
@@ -65,7 +67,7 @@ class CgroupSlot {
   Status SetLimits(const CgroupLimits& limits);
 
   // Starts counting anew, except for the peak, whoever is inside.
-  void CountFromHere() { start_ = RawUsage(); }
+  void CountFromHere() { start_ = RawCounts(); }
 
   CgroupUsage Usage() const;
 
@@ -83,6 +85,7 @@ class CgroupSlot {
   struct Counter {
     UniqueFd file;
     std::string key;  // of the line that holds it; empty: the whole file is a number
+    std::string_view Text(std::span<char> buffer) const;  // empty if it cannot be read
     std::uint64_t Read() const;
   };
   Result<Counter> OpenCounter(std::string_view controller, std::string_view file,
@@ -90,7 +93,8 @@ class CgroupSlot {
   Status OpenCounters();
   Status OpenJoin(const std::string& directory);
   bool IsV2(std::string_view controller) const;
-  CgroupUsage RawUsage() const;
+  bool IsEmpty() const;
+  CgroupUsage RawCounts() const;  // all but the peak
   Status WriteLimits(const CgroupLimits& limits);
   Status SetMemory(std::uint64_t bytes);
   Status SetIo(std::uint64_t bytes_per_second);

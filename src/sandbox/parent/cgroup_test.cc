@@ -99,7 +99,10 @@ TEST_F(RealCgroupTest, HoldsALimitCountsAndKills) {
   EXPECT_GT(slot->Usage().processes_refused, 0u);
   EXPECT_GT(slot->Usage().memory_peak_bytes, 0u);
   EXPECT_EQ(slot->Usage().oom_kills, 0u);
+  EXPECT_EQ(slot->ProcessesNow(), 3u);
   EXPECT_TRUE(slot->KillAll());
+  for (int i = 0; i < 200 && slot->ProcessesNow() > 0; ++i) ::usleep(10'000);
+  EXPECT_EQ(slot->ProcessesNow(), 0u);
 }
 
 TEST_F(RealCgroupTest, PreparingAgainStartsTheCountersAnew) {
