@@ -178,7 +178,19 @@ for path in ("/proc/1/root", "/proc/1/cwd", "/proc/1/exe", "/proc/1/fd"):
                "['2']\n");
 }
 
+TEST_F(BoxFactsTest, ThreadsMayHaveTheSmallestStacks) {
+  ExpectPrints(R"(
+import threading
+threading.stack_size(32768)
+thread = threading.Thread(target=print, args=("runs",))
+thread.start()
+thread.join()
+)",
+               "runs\n");
+}
+
 TEST_F(BoxFactsTest, FromOutsideEveryProcessHasAThrowAwayUid) {
+  for (int i = 0; i < 200 && !BoxProcesses().empty(); ++i) usleep(10'000);  // of the last test
   const std::uint32_t tasks_before = CageTasks();
   ASSERT_EQ(RunCode("pass").status, ExecutionStatus::kCompleted);
   const std::set<std::string> zygote = BoxProcesses();

@@ -3,9 +3,9 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <cstring>
-#include <memory>
 
 #include "python/wire/zygote.h"
 
@@ -39,10 +39,12 @@ int SendWithDescriptors(int socket_fd, std::string_view payload, const std::vect
 }
 
 int ReceiveWithDescriptors(int socket_fd, ReceivedMessage& message) {
-  // Not cleared, so that a message costs the pages it fills and no others.
-  const auto buffer = std::make_unique_for_overwrite<char[]>(kZygoteMessageMax);
+  // Always the same, and never cleared: a message costs the pages it fills and no others, and the
+  // heap, which boxes inherit, stays as it was. Not one for each thread: the stack of a thread has
+  // to hold what is its own, and programs in boxes choose how small their stacks are.
+  static std::array<char, kZygoteMessageMax> buffer;
   message.fds.clear();
-  iovec part = {buffer.get(), kZygoteMessageMax};
+  iovec part = {buffer.data(), buffer.size()};
   alignas(cmsghdr) char control[kControlBytes];
   msghdr header = {};
   header.msg_iov = &part;
@@ -53,7 +55,7 @@ int ReceiveWithDescriptors(int socket_fd, ReceivedMessage& message) {
   while ((got = ::recvmsg(socket_fd, &header, MSG_CMSG_CLOEXEC)) < 0) {
     if (errno != EINTR) return errno;
   }
-  message.payload.assign(buffer.get(), static_cast<std::size_t>(got));
+  message.payload.assign(buffer.data(), static_cast<std::size_t>(got));
   for (cmsghdr* rights = CMSG_FIRSTHDR(&header); rights != nullptr;
        rights = CMSG_NXTHDR(&header, rights)) {
     if (rights->cmsg_level != SOL_SOCKET || rights->cmsg_type != SCM_RIGHTS) continue;

@@ -18,7 +18,8 @@ struct ReceivedMessage {
 int SendWithDescriptors(int socket_fd, std::string_view payload, const std::vector<int>& fds);
 
 // 0 (an empty payload means the peer is gone), or an errno value; EAGAIN on a non-blocking socket.
-// A message that was cut short is EMSGSIZE, and its descriptors are closed.
+// A message that was cut short is EMSGSIZE, and its descriptors are closed. For one thread of a
+// process.
 int ReceiveWithDescriptors(int socket_fd, ReceivedMessage& message);
 
 }  // namespace glovebox::wire

@@ -33,6 +33,7 @@ constexpr std::size_t kGapBytesMax = 256u << 10;
 std::vector<std::uintptr_t> g_arena_pages;
 std::uintptr_t g_arena_next = 0;
 bool g_preparing = false;
+std::size_t g_arenas_made = 0;
 std::uintptr_t g_heap_begin = 0;  // of the C library's heap, on a huge page
 
 void* Map(std::size_t size) {
@@ -62,6 +63,7 @@ std::uintptr_t MapHugePage() {
 }
 
 void* AllocateArena(void* /*context*/, std::size_t size) {
+  ++g_arenas_made;
   if (!g_preparing || size > kHugePage) return Map(size);
   if (g_arena_pages.empty() || g_arena_next + size > g_arena_pages.back() + kHugePage) {
     const std::uintptr_t page = MapHugePage();
@@ -88,19 +90,35 @@ void Keep(void* gap) {
   g_gaps = gap;
 }
 
-// Until blocks of each size come from a pool that had none: the first two of it, one after the
-// other.
+std::uintptr_t KeepPooled(std::size_t size) {
+  void* block = PyObject_Malloc(size);
+  if (block != nullptr) Keep(block);
+  return reinterpret_cast<std::uintptr_t>(block);
+}
+
+// Until a block of this size is the second of a pool that had none, after the first; then all of
+// that pool. The next one begins another.
+void UseUpPoolsOf(std::size_t size) {
+  std::uintptr_t head = 0;
+  for (std::size_t kept = 0; kept < kGapBytesMax; kept += size) {
+    const std::uintptr_t block = KeepPooled(size);
+    if (block == 0) return;
+    if (block == head + size) break;
+    head = block % kPoolBytes <= kPoolHeadMax ? block : 0;
+  }
+  const std::uintptr_t pool_end = head - head % kPoolBytes + kPoolBytes;
+  for (std::uintptr_t next = head + 2 * size; head != 0 && next + size <= pool_end; next += size) {
+    KeepPooled(size);
+  }
+}
+
+// And then whatever is left for pools, so that those of a box begin in memory that nobody has
+// touched: that is cleared for it, where anything else would be copied.
 void UseUpPools() {
-  for (std::size_t size = kBlockStep; size <= kPoolBlockMax; size += kBlockStep) {
-    std::uintptr_t head = 0;
-    for (std::size_t kept = 0; kept < kGapBytesMax; kept += size) {
-      void* memory = PyObject_Malloc(size);
-      if (memory == nullptr) return;
-      Keep(memory);
-      const auto block = reinterpret_cast<std::uintptr_t>(memory);
-      if (block == head + size) break;
-      head = block % kPoolBytes <= kPoolHeadMax ? block : 0;
-    }
+  for (std::size_t size = kBlockStep; size <= kPoolBlockMax; size += kBlockStep) UseUpPoolsOf(size);
+  const std::size_t arenas = g_arenas_made;
+  for (std::size_t kept = 0; kept < kHugePage && g_arenas_made == arenas; kept += kPoolBlockMax) {
+    if (KeepPooled(kPoolBlockMax) == 0) return;
   }
 }
 
@@ -134,9 +152,9 @@ void PrepareHeap() {
 
 void SettleHeap() {
   PyGC_Collect();  // what CPython keeps for the next object of a type goes back to its pool
+  g_preparing = false;
   UseUpPools();
   UseUpBlocks();
-  g_preparing = false;
   Collapse(g_heap_begin, HugePageDown(HeapEnd()));
   for (const std::uintptr_t page : g_arena_pages) Collapse(page, page + kHugePage);
 }
