@@ -35,19 +35,35 @@ double MemoryBytes(const std::string& pid, std::string_view key) {
   return std::strtod(rollup.c_str() + at + key.size(), nullptr) * 1024;
 }
 
-// Our only child is the zygote, its children are the boxes' inits, theirs the Pythons.
+// Our only child is the zygote; its children make boxes, whose inits are their children, unless it
+// makes them itself. Each init has a Python.
 struct Family {
   std::string zygote;
+  std::vector<std::string> makers;
   std::vector<std::pair<std::string, std::string>> boxes;  // init, Python
 };
+
+void AddBoxesOf(const std::string& maker, Family& family) {
+  for (const std::string& init : ChildrenOf(maker)) {
+    for (const std::string& python : ChildrenOf(init)) family.boxes.emplace_back(init, python);
+  }
+}
+
+bool IsInit(const std::string& pid) {
+  return ReadFile(Process(pid) + "/comm").value_or("") == "glovebox-init\n";
+}
 
 Family OurFamily() {
   Family family;
   for (const std::string& zygote : ChildrenOf(std::to_string(::getpid()))) {
     family.zygote = zygote;
-    for (const std::string& init : ChildrenOf(zygote)) {
-      for (const std::string& python : ChildrenOf(init)) family.boxes.emplace_back(init, python);
+    std::vector<std::string> children = ChildrenOf(zygote);
+    if (children.empty() || IsInit(children.front())) {
+      AddBoxesOf(zygote, family);
+      continue;
     }
+    for (const std::string& maker : children) AddBoxesOf(maker, family);
+    family.makers = std::move(children);
   }
   return family;
 }
@@ -66,6 +82,9 @@ Result<BoxMemory> MeasureBoxMemory(const std::string& zygote, const Workload& wo
   family = OurFamily();
   BoxMemory memory{.workload = &workload, .boxes = static_cast<int>(family.boxes.size())};
   memory.zygote_bytes = MemoryBytes(family.zygote, "\nRss:");
+  for (const std::string& maker : family.makers) {
+    memory.zygote_bytes += MemoryBytes(maker, "\nPrivate_Dirty:");
+  }
   for (const auto& [init, python] : family.boxes) {
     for (const std::string& process : {init, python}) {
       memory.private_dirty_bytes += MemoryBytes(process, "\nPrivate_Dirty:");

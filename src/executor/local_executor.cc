@@ -8,6 +8,7 @@
 #include <deque>
 #include <optional>
 #include <set>
+#include <thread>
 #include <utility>
 
 #include <boost/asio/post.hpp>
@@ -48,6 +49,10 @@ constexpr char kContainersOff[] =
     "container mode is off; the operator turns it on with SANDBOX_ENABLE_CONTAINER_MODE=true. "
     "Nothing was run. Without use_container the code runs in a box with its own user, root, "
     "namespaces, Landlock rules, system-call filter and memory limit";
+
+// More than one process of a zygote makes boxes where several CPUs can: each of them is busy with
+// one birth at a time. So many are as fast as the server can hand out what they make.
+constexpr std::size_t kMakersMax = 4;
 
 class LocalExecution;
 
@@ -359,10 +364,16 @@ class LocalExecutor final : public Executor {
     });
   }
 
+  // Events push the moment back, and are many: the timer is left alone, and set anew when it is
+  // due too early. Setting it costs a call several microseconds.
   void ArmQuietChores() {
+    if (std::exchange(chores_armed_, true)) return;
     chore_timer_.expires_at(last_event_ + kQuiet);
     chore_timer_.async_wait([this, alive = alive_](const boost::system::error_code& error) {
-      if (*alive && !error) DoChores();
+      if (!*alive || error) return;
+      chores_armed_ = false;
+      if (Clock::now() < last_event_ + kQuiet) return ArmQuietChores();
+      DoChores();
     });
   }
 
@@ -409,6 +420,7 @@ class LocalExecutor final : public Executor {
   Clock::time_point last_event_ = Clock::now();  // a request came, was handed over, or ended
   bool awake_;                                   // requests have come lately
   bool idle_armed_ = false;
+  bool chores_armed_ = false;
   bool chores_posted_ = false;
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);  // for handlers that outlive us
 };
@@ -424,11 +436,18 @@ Status CheckWritable(const FolderGrant& folder) {
           ", and have uids of their own: give others the right to write there (chmod o+w)");
 }
 
+// None but the zygote itself where its boxes do not wait, or hardly any is made of it.
+std::uint8_t MakersFor(const BoxKind& kind, const ZygoteLife& life) {
+  const std::size_t useful = std::min<std::size_t>(kind.warm_boxes, life.boxes_max);
+  const std::size_t cpus = std::thread::hardware_concurrency();
+  return static_cast<std::uint8_t>(std::max<std::size_t>(std::min({useful, cpus, kMakersMax}), 1));
+}
+
 Result<python::BoxFactory> ContainerFactory(const LocalExecutorOptions& options,
                                             const BoxKind& kind) {
   const sandbox::HostMode mode = {sandbox::IdentitySource::kMappedRange, true};
   return python::BoxFactory::Prepare(options.zygote_program,
-                                     {kind.preimports, kind.module_paths, kind.folders, true},
+                                     {kind.preimports, kind.module_paths, kind.folders, true, 1},
                                      options.walls, {mode, true, true});
 }
 
@@ -464,7 +483,7 @@ Result<std::unique_ptr<Executor>> CreateLocalExecutor(asio::io_context& context,
   std::vector<python::BoxFactory> factories;
   for (const BoxKind& kind : options.kinds) {
     python::BoxContents contents = {kind.preimports, kind.module_paths, kind.folders,
-                                    kind.warm_boxes > 0};
+                                    kind.warm_boxes > 0, MakersFor(kind, options.zygote_life)};
     if (kind.egress) contents.network = policy::PlanBoxNetwork(*kind.egress);
     auto factory = python::BoxFactory::Prepare(options.zygote_program, contents, host.walls(),
                                                {host.mode(), !host.metered()});

@@ -13,6 +13,7 @@
 #include <optional>
 #include <set>
 #include <sstream>
+#include <thread>
 
 #include <boost/asio/io_context.hpp>
 
@@ -254,6 +255,43 @@ TEST_F(WaitingBoxesTest, TheZygotesDeathIsSurvived) {
   for (int i = 0; i < 100 && !BoxPythons().empty(); ++i) usleep(10'000);
   EXPECT_EQ(Printed("print('alive')"), "alive\n");
   EXPECT_TRUE(AwaitBoxes(2));
+}
+
+// Those that make boxes for their zygote: of its namespace, and not its first process.
+std::vector<pid_t> Makers() {
+  std::vector<pid_t> makers;
+  for (auto& [pid, status] : PythonProcesses()) {
+    const auto [depth, number] = Depth(status["NSpid"]);
+    if (depth == 1 && number != 1) makers.push_back(pid);
+  }
+  return makers;
+}
+
+TEST_F(WaitingBoxesTest, EveryCpuHasAMaker) {
+  Open(8);
+  ASSERT_TRUE(AwaitBoxes(8));
+  const std::size_t cpus = std::min(std::thread::hardware_concurrency(), 4u);
+  ASSERT_EQ(Makers().size(), cpus > 1 ? cpus : 0);
+  auto processes = PythonProcesses();
+  std::set<std::string> parents;
+  for (const pid_t pid : BoxInits()) parents.insert(processes[pid]["PPid"]);
+  EXPECT_GE(parents.size(), std::min<std::size_t>(cpus, 2)) << "two are born at a time";
+}
+
+TEST_F(WaitingBoxesTest, TheEndOfAMakerIsItsZygotes) {
+  Open(2);
+  ASSERT_TRUE(AwaitBoxes(2));
+  const std::vector<pid_t> zygotes = Zygotes();
+  if (Makers().empty()) {
+    ASSERT_EQ(std::thread::hardware_concurrency(), 1u);
+    return;
+  }
+  kill(Makers().front(), SIGKILL);
+  for (int i = 0; i < 100 && !BoxPythons().empty(); ++i) usleep(10'000);
+  EXPECT_TRUE(Makers().empty()) << "none goes on without the others";
+  EXPECT_EQ(Printed("print('alive')"), "alive\n");
+  EXPECT_TRUE(AwaitBoxes(2));
+  EXPECT_NE(Zygotes(), zygotes);
 }
 
 TEST_F(WaitingBoxesTest, ARequestsOwnLimitHolds) {

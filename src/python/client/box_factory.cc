@@ -152,6 +152,7 @@ Result<BoxFactory> BoxFactory::Prepare(const std::string& zygote_program,
   setup.module_paths = ModulePaths(factory.policy_, contents);
   setup.preimports = contents.preimports;
   setup.rehearse = contents.rehearse;
+  setup.makers = contents.makers;
   setup.work_folder = "/work";
   setup.host_name = "box";
   for (const policy::TmpfsItem& item : factory.policy_.tmpfs) {

@@ -22,7 +22,8 @@ struct BoxContents {
   std::vector<std::string> preimports;
   std::vector<std::string> module_paths;  // of the host, read-only, on sys.path
   std::vector<policy::FolderGrant> folders;
-  bool rehearse = false;  // see wire::Rehearsal
+  bool rehearse = false;    // see wire::Rehearsal
+  std::uint8_t makers = 1;  // see wire::ZygoteSetup
   // Each box has such a network, whose listeners somebody serves.
   std::optional<policy::BoxNetwork> network = {};
 };

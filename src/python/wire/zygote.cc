@@ -40,6 +40,7 @@ std::string Encode(const ZygoteSetup& setup) {
   writer.List(setup.module_paths, [&](const std::string& text) { writer.Text(text); });
   writer.List(setup.preimports, [&](const std::string& text) { writer.Text(text); });
   writer.Flag(setup.rehearse);
+  writer.Number(setup.makers);
   writer.Text(setup.work_folder);
   writer.Text(setup.host_name);
   writer.Number(setup.inner_uid);
@@ -74,6 +75,7 @@ std::optional<ZygoteSetup> DecodeZygoteSetup(std::string_view payload) {
   reader.List(kListMax, [&] { setup.module_paths.push_back(reader.Text()); });
   reader.List(kListMax, [&] { setup.preimports.push_back(reader.Text()); });
   setup.rehearse = reader.Flag();
+  setup.makers = reader.Number<std::uint8_t>();
   setup.work_folder = reader.Text();
   setup.host_name = reader.Text();
   setup.inner_uid = reader.Number<std::uint32_t>();

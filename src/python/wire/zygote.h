@@ -41,7 +41,8 @@ struct ZygoteSetup {
   std::string stdlib;                     // sys.path, with what is below it
   std::vector<std::string> module_paths;  // further entries of sys.path
   std::vector<std::string> preimports;
-  bool rehearse = false;  // whether boxes will wait: see Rehearsal
+  bool rehearse = false;    // whether boxes will wait: see Rehearsal
+  std::uint8_t makers = 1;  // processes that make boxes, each of them one at a time
   std::string work_folder;
   std::string host_name;
   std::uint32_t inner_uid = 1000;

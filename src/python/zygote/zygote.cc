@@ -105,13 +105,35 @@ Status Warm(const wire::ZygoteSetup& setup) {
 
 class Zygote {
  public:
-  Zygote(int socket_fd, const wire::ZygoteSetup& setup) : socket_fd_(socket_fd), template_(setup) {
+  Zygote(int socket_fd, const wire::ZygoteSetup& setup)
+      : socket_fd_(socket_fd), makers_(setup.makers), template_(setup) {
     template_.OpenRulePaths();
   }
 
-  int Run() { return template_.plan().mode.namespaces ? ServeAll() : ServeAndReap(); }
+  int Run() {
+    if (!template_.plan().mode.namespaces) return ServeAndReap();
+    return makers_ > 1 ? ServeByMakers() : ServeAll();
+  }
 
  private:
+  // A birth keeps its maker waiting, so forks of ours make the boxes, and each takes the next order
+  // when it is free: a message of the socket goes to one of them. We only wait. The end of one ends
+  // all of us, because nobody else would know of the order it had.
+  int ServeByMakers() {
+    for (int i = 0; i < makers_; ++i) {
+      PyOS_BeforeFork();
+      const pid_t maker = ::fork();
+      PyOS_AfterFork_Parent();  // in it, too: it goes on as we would have
+      if (maker < 0) return 1;
+      if (maker > 0) continue;
+      ::prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+      ::_exit(ServeAll());
+    }
+    ::close(socket_fd_);
+    ::waitpid(-1, nullptr, 0);
+    return 0;
+  }
+
   // The kernel reaps: nothing of a box outlives its init.
   int ServeAll() {
     struct sigaction forget = {};
@@ -176,6 +198,7 @@ class Zygote {
   }
 
   int socket_fd_;
+  int makers_;
   BoxTemplate template_;
 };
 
