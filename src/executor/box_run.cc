@@ -108,12 +108,20 @@ Status BoxRun::Start() {
   handed_over_at_ = Clock::now();
   if (box_->calls()) box_->calls()->StartClock();
   SendRequest();
+  // A short program that took over our CPU has ended by now. If it said anything else than that,
+  // TakeAnswer attends to it.
+  if (!IsReady(box_->gate.native_handle(), POLLIN)) Attend();
+  return {};
+}
+
+// What a program needs that goes on: its input, and somebody who looks at the clock.
+void BoxRun::Attend() {
+  if (std::exchange(attended_, true)) return;
   ListenLater();
   ArmWallClock();
   ArmCpuClock();
   if (box_->meter()) ArmMeter(kMeterIntervalNearLimit);
   FeedInput();
-  return {};
 }
 
 // The box was made before anybody knew what the request would ask for.
@@ -165,7 +173,9 @@ void BoxRun::TakeAnswer() {
   const ssize_t got = ReadGateBytes();
   if (got > 0) TakeGateBytes(Taken(got));
   const bool open = got > 0 || (got < 0 && errno == EAGAIN);
-  if (open && !delivered_) box_->AwaitAnswer();
+  if (over()) return;
+  Attend();  // also where it hung up: it may go on all the same
+  if (open) box_->AwaitAnswer();
 }
 
 // The kernel tells, once, if the request, or a part of it, was not read when the box's end closed:
@@ -218,7 +228,7 @@ void BoxRun::WatchMemory() {
 }
 
 void BoxRun::ArmWallClock() {
-  wall_timer_.expires_after(std::chrono::milliseconds(request_.limits.wall_ms_max));
+  wall_timer_.expires_at(handed_over_at_ + std::chrono::milliseconds(request_.limits.wall_ms_max));
   wall_timer_.async_wait([self = shared_from_this()](const error_code& error) {
     if (!error && !self->delivered_) self->Kill(KillReason::kWallClock);
   });

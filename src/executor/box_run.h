@@ -78,6 +78,7 @@ class BoxRun : public std::enable_shared_from_this<BoxRun> {
 
   Status SetLimits();
   void SendRequest();
+  void Attend();
   void TakeAnswer();
   ssize_t ReadGateBytes();
   void TakeGateBytes(std::string_view bytes);
@@ -121,6 +122,7 @@ class BoxRun : public std::enable_shared_from_this<BoxRun> {
   std::string run_frame_;  // empty once it has gone into the gate whole
   BoxReport report_;
   Clock::time_point handed_over_at_;
+  bool attended_ = false;
   bool unread_ = false;
   bool delivered_ = false;
 };

@@ -1,5 +1,7 @@
 #include "python/zygote/gate.h"
 
+#include <poll.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -37,6 +39,17 @@ bool WriteAll(int fd, std::string_view bytes) {
   return true;
 }
 
+// For who has just answered: a plain read would also wake us when the answer is taken from the
+// socket, on the server's CPU and before it goes on. What a program may have put in the socket's
+// place is left to the read, which fails.
+void AwaitNext(int gate_fd) {
+  struct stat gate_info;
+  if (::fstat(gate_fd, &gate_info) != 0 || !S_ISSOCK(gate_info.st_mode)) return;
+  pollfd gate = {gate_fd, POLLIN, 0};
+  while (::poll(&gate, 1, -1) < 0 && errno == EINTR) {
+  }
+}
+
 std::optional<wire::RunRequest> ReadRequest(int gate_fd) {
   wire::FrameHeader header;
   if (!ReadExactly(gate_fd, reinterpret_cast<char*>(&header), sizeof(header))) return std::nullopt;
@@ -61,6 +74,7 @@ void ServeGate(int gate_fd, sandbox::Walls walls, UniqueFd listener) {
     request.reset();
     const std::string frame = wire::Frame(wire::FrameKind::kResult, wire::EncodeRunResult(result));
     if (!WriteAll(gate_fd, frame)) ::_exit(result.exit_code);
+    AwaitNext(gate_fd);
   }
   ::_exit(0);
 }

@@ -13,6 +13,8 @@ namespace glovebox::zygote {
 namespace {
 
 constexpr char kFilename[] = "<rehearsal>";
+// About what a profile's policy has, so that room for it is found where a request will find it.
+constexpr std::size_t kPolicyBytes = 2800;
 
 Status Failed(const std::string& reason) {
   return Error(Errc::kInternal, "the rehearsal failed: " + reason);
@@ -27,6 +29,7 @@ Status RunOnce(PyObject* source, bool language_layer) {
   request.argv = {kFilename};
   request.language.enabled = language_layer;
   request.language.modules = {"numpy", "pandas"};
+  request.language.remedies = {"rehearsal", std::string(kPolicyBytes, ' ')};
   const std::optional<wire::RunRequest> received =
       wire::DecodeRunRequest(wire::EncodeRunRequest(request));
   if (!received) return Failed("a request does not survive its own encoding");
