@@ -154,8 +154,8 @@ bool CallWatcher::List(Awaited& awaited) {
   return !stopped_;
 }
 
-// Listeners with a judge, whose programs make thousands of watched calls, are polled: poll(2) alone
-// passes on which CPU the watcher is to be woken on, epoll does not.
+// Listeners whose programs make many watched calls are polled: poll(2) alone passes on which CPU
+// the watcher is to be woken on, epoll does not.
 void CallWatcher::Run() {
   Awaited awaited;
   while (List(awaited)) {
@@ -189,9 +189,20 @@ void CallWatcher::Serve(Number number, bool asked) {
     const auto found = watched_.find(number);
     if (found == watched_.end()) return;
     watched = found->second;
-    if (!asked) watched_.erase(found);
+    if (!asked) {
+      watched_.erase(found);
+    } else if (!watched->polled) {
+      PollFromNowOn(*watched);
+    }
   }
   if (asked) Answer(*watched);
+}
+
+// A box that has attempted something attempts more: in a loop, thousands of times a second.
+void CallWatcher::PollFromNowOn(Watched& watched) {
+  watched.polled = true;
+  ::epoll_ctl(boxes_.get(), EPOLL_CTL_DEL, watched.listener.get(), nullptr);
+  StayOnOneCpu(watched.listener.get());
 }
 
 // What a call is answered with: made after all, or an error.

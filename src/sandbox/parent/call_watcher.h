@@ -125,6 +125,7 @@ class CallWatcher {
   bool List(Awaited& awaited);
   void ServeBoxes();
   void Serve(Number number, bool asked);
+  void PollFromNowOn(Watched& watched);
   static void Answer(Watched& watched);
   static seccomp_notif_resp Decide(Watched& watched, const seccomp_notif& request);
 
