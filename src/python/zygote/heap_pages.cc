@@ -115,7 +115,6 @@ void UseUpPoolsOf(std::size_t size) {
 // And then whatever is left for pools, so that those of a box begin in memory that nobody has
 // touched: that is cleared for it, where anything else would be copied.
 void UseUpPools() {
-  for (std::size_t size = kBlockStep; size <= kPoolBlockMax; size += kBlockStep) UseUpPoolsOf(size);
   const std::size_t arenas = g_arenas_made;
   for (std::size_t kept = 0; kept < kHugePage && g_arenas_made == arenas; kept += kPoolBlockMax) {
     if (KeepPooled(kPoolBlockMax) == 0) return;
@@ -136,6 +135,16 @@ void UseUpBlocks() {
   }
 }
 
+// And then what is left of the last huge page, which is one only if all of it is mapped.
+void UseUpHugePage() {
+  const std::uintptr_t end = HugePageUp(HeapEnd());
+  while (HeapEnd() < end) {
+    void* block = std::malloc(kBlockMax);
+    if (block == nullptr) return;
+    Keep(block);
+  }
+}
+
 void Collapse(std::uintptr_t begin, std::uintptr_t end) {
   if (begin < end) ::madvise(At(begin), end - begin, kCollapse);
 }
@@ -152,9 +161,11 @@ void PrepareHeap() {
 
 void SettleHeap() {
   PyGC_Collect();  // what CPython keeps for the next object of a type goes back to its pool
+  for (std::size_t size = kBlockStep; size <= kPoolBlockMax; size += kBlockStep) UseUpPoolsOf(size);
   g_preparing = false;
   UseUpPools();
   UseUpBlocks();
+  UseUpHugePage();
   Collapse(g_heap_begin, HugePageDown(HeapEnd()));
   for (const std::uintptr_t page : g_arena_pages) Collapse(page, page + kHugePage);
 }

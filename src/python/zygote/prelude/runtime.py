@@ -110,13 +110,43 @@ def _find_libraries_by_name(util):
     util.find_library = find_library
 
 
+def _seed_without_python(random, loader):
+    """`random` has itself seeded anew in each fork by a method in Python, whose objects lie on a
+    dozen pages that nothing else in a box writes to. Here by what that method comes down to."""
+    import os
+
+    register = os.register_at_fork
+
+    def register_others(**handlers):
+        if getattr(handlers.get("after_in_child"), "__name__", None) != "seed":
+            register(**handlers)
+
+    os.register_at_fork = register_others
+    try:
+        loader.exec_module(random)
+    finally:
+        os.register_at_fork = register
+    shared = random._inst
+    seed = super(random.Random, shared).seed
+
+    def reseed():
+        seed()
+        if shared.gauss_next is not None:
+            shared.gauss_next = None
+
+    register(after_in_child=reseed)
+
+
 _adjustments = {
     "ctypes.util": _find_libraries_by_name,
-    "matplotlib.font_manager": _find_fonts_by_folder,
     "linecache": _serve_sources,
+    "matplotlib.font_manager": _find_fonts_by_folder,
+    "random": _seed_without_python,
     "threading": _show_source_of_threads,
     "multiprocessing.resource_tracker": _keep_tracker_in_process,
 }
+# Those that are adjusted before they have run: the adjustment runs them.
+_adjusted_from_outside = {"matplotlib.font_manager", "random"}
 
 
 class _AdjustingLoader:
@@ -129,7 +159,7 @@ class _AdjustingLoader:
 
     def exec_module(self, module):
         module.__spec__.loader = module.__loader__ = self._loader
-        if module.__name__ == "matplotlib.font_manager":
+        if module.__name__ in _adjusted_from_outside:
             return self._adjust(module, self._loader)
         self._loader.exec_module(module)
         self._adjust(module)
