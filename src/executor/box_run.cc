@@ -108,15 +108,13 @@ Status BoxRun::Start() {
   handed_over_at_ = Clock::now();
   if (box_->calls()) box_->calls()->StartClock();
   SendRequest();
-  // A short program that took over our CPU has ended by now. If it said anything else than that,
-  // TakeAnswer attends to it.
-  if (!IsReady(box_->gate.native_handle(), POLLIN)) Attend();
+  const bool has_input = request_.stdin_fd >= 0 || !request_.stdin_text.empty();
+  if (has_input || box_->meter()) Attend();
   return {};
 }
 
-// What a program needs that goes on: its input, and somebody who looks at the clock.
 void BoxRun::Attend() {
-  if (std::exchange(attended_, true)) return;
+  if (over() || std::exchange(attended_, true)) return;
   ListenLater();
   ArmWallClock();
   ArmCpuClock();
@@ -187,7 +185,7 @@ ssize_t BoxRun::ReadGateBytes() {
 }
 
 void BoxRun::ListenLater() {
-  listen_timer_.expires_after(kListenAfter);
+  listen_timer_.expires_at(handed_over_at_ + kListenAfter);
   listen_timer_.async_wait([self = shared_from_this()](const error_code& error) {
     if (error || self->box_->dead() || self->delivered_) return;
     self->stdout_.assign(self->box_->stdout_pipe.get());

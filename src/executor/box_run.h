@@ -66,6 +66,11 @@ class BoxRun : public std::enable_shared_from_this<BoxRun> {
 
   // Hands the request over. Fails when the box cannot be given the request's limits.
   Status Start();
+  // Gives a program that goes on what it needs: clocks, somebody who reads its output, the end of
+  // its input. To be called within milliseconds of Start(), which has done it where input waits or
+  // memory is metered; a program that has ended by then does without. Again, it does nothing.
+  void Attend();
+  bool attended() const { return attended_; }
   void Cancel() { Kill(KillReason::kCancelled); }
   // For a run whose box never read it.
   ExecutionRequest TakeRequest() { return std::move(request_); }
@@ -78,7 +83,6 @@ class BoxRun : public std::enable_shared_from_this<BoxRun> {
 
   Status SetLimits();
   void SendRequest();
-  void Attend();
   void TakeAnswer();
   ssize_t ReadGateBytes();
   void TakeGateBytes(std::string_view bytes);

@@ -43,6 +43,10 @@ constexpr auto kIdle = std::chrono::minutes(2);  // then one waiting box of each
 constexpr std::size_t kDyingMax = 32;            // boxes whose processes take their time to end
 constexpr int kHandOversMax = 3;  // of one request, to boxes that died before reading
 
+// By then most programs have ended. The others get their clocks, all at once: each timer that is set
+// costs a call several microseconds.
+constexpr auto kAttendAfter = std::chrono::milliseconds(2);
+
 // In the words clients of container modes look for. Nothing weaker is run instead.
 constexpr char kNoContainer[] = "Container runtime not available: ";
 constexpr char kContainersOff[] =
@@ -94,6 +98,7 @@ class LocalExecutor final : public Executor {
         host_(std::move(host)),
         watcher_(std::move(watcher)),
         slots_(host_, SlotsKept(options_), SlotsKept(options_) + kParkedMax + kDyingMax),
+        attend_timer_(context),
         chore_timer_(context),
         idle_timer_(context),
         awake_(options_.fill_at_start) {}
@@ -304,23 +309,36 @@ class LocalExecutor final : public Executor {
       ArmChores();
     };
     handlers.unread = [this, execution] { Again(execution); };
-    execution->run = std::make_shared<BoxRun>(context_, box, std::move(execution->request),
+    const auto run = std::make_shared<BoxRun>(context_, box, std::move(execution->request),
                                               execution->observer, std::move(handlers));
-    runs_.insert(execution->run);
+    execution->run = run;
+    runs_.insert(run);
     last_event_ = Clock::now();
-    if (Status started = execution->run->Start(); !started) {
-      execution->run->Abandon();
+    if (Status started = run->Start(); !started) {
+      run->Abandon();
       runs_.erase(std::exchange(execution->run, nullptr));
       box->Kill();
       Finish(execution, SetupFailed(started.error()));
       return;
     }
+    if (!run->attended()) AttendLater();
     // Anew: not while this one runs, if it is short and alone.
     if (runs_.size() > 1) {
       ArmChores();
     } else {
       ArmQuietChores();
     }
+  }
+
+  void AttendLater() {
+    if (std::exchange(attending_later_, true)) return;
+    attend_timer_.expires_after(kAttendAfter);
+    attend_timer_.async_wait([this, alive = alive_](const boost::system::error_code& error) {
+      if (!*alive || error) return;
+      attending_later_ = false;
+      const std::set<std::shared_ptr<BoxRun>> runs = runs_;  // whose time is up leaves them
+      for (const std::shared_ptr<BoxRun>& run : runs) run->Attend();
+    });
   }
 
   // The box died before it had read the request.
@@ -415,10 +433,12 @@ class LocalExecutor final : public Executor {
   std::vector<Line*> turns_;                    // the same, in the order of their turns
   std::set<std::shared_ptr<BoxRun>> runs_;
   std::vector<std::shared_ptr<Box>> parked_;  // used, with their answers sent; to be ended
+  asio::steady_timer attend_timer_;
   asio::steady_timer chore_timer_;
   asio::steady_timer idle_timer_;
   Clock::time_point last_event_ = Clock::now();  // a request came, was handed over, or ended
   bool awake_;                                   // requests have come lately
+  bool attending_later_ = false;
   bool idle_armed_ = false;
   bool chores_armed_ = false;
   bool chores_posted_ = false;
