@@ -317,6 +317,20 @@ TEST_F(WaitingBoxesTest, BoxesOfOneZygoteDrawDifferentNumbers) {
   }
 }
 
+TEST_F(WaitingBoxesTest, AForkInABoxDrawsOtherNumbersThanItsParent) {
+  Open(1, [](LocalExecutorOptions& options) { options.kinds[0].preimports = {"random"}; });
+  // gauss() makes two numbers at a time, and keeps one for the next call.
+  const std::string code =
+      "import os, random\nrandom.gauss(0, 1)\nread_end, write_end = os.pipe()\n"
+      "if os.fork() == 0:\n"
+      "    os.write(write_end, repr((random.gauss(0, 1), random.random())).encode())\n"
+      "    os._exit(0)\n"
+      "child = eval(os.read(read_end, 999))\n"
+      "print([a == b for a, b in zip(child, (random.gauss(0, 1), random.random()))])\n"
+      "random.seed(7)\nprint(random.random())\n";
+  EXPECT_EQ(Printed(code), "[False, False]\n0.32383276483316237\n");
+}
+
 TEST_F(WaitingBoxesTest, AFreshInterpreterEachTimeIfAskedFor) {
   Open(2, [](LocalExecutorOptions& options) { options.zygote_life.boxes_max = 1; });
   std::set<std::string> seeds;

@@ -32,7 +32,7 @@ constexpr std::size_t kGapBytesMax = 256u << 10;
 // Where CPython puts its arenas before the first fork: the rest of the last of these huge pages.
 std::vector<std::uintptr_t> g_arena_pages;
 std::uintptr_t g_arena_next = 0;
-bool g_preparing = false;
+bool g_preparing = false;  // arenas are put there
 std::size_t g_arenas_made = 0;
 std::uintptr_t g_heap_begin = 0;  // of the C library's heap, on a huge page
 
@@ -112,9 +112,14 @@ void UseUpPoolsOf(std::size_t size) {
   }
 }
 
-// And then whatever is left for pools, so that those of a box begin in memory that nobody has
-// touched: that is cleared for it, where anything else would be copied.
 void UseUpPools() {
+  for (std::size_t size = kBlockStep; size <= kPoolBlockMax; size += kBlockStep) UseUpPoolsOf(size);
+}
+
+// And then whatever is left for pools, so that those of a box begin in memory that nobody has
+// touched: that is cleared for it, where anything else would be copied. No huge page, therefore.
+void UseUpArena() {
+  g_preparing = false;
   const std::size_t arenas = g_arenas_made;
   for (std::size_t kept = 0; kept < kHugePage && g_arenas_made == arenas; kept += kPoolBlockMax) {
     if (KeepPooled(kPoolBlockMax) == 0) return;
@@ -138,7 +143,7 @@ void UseUpBlocks() {
 // And then what is left of the last huge page, which is one only if all of it is mapped.
 void UseUpHugePage() {
   const std::uintptr_t end = HugePageUp(HeapEnd());
-  while (HeapEnd() < end) {
+  for (std::size_t kept = 0; kept < kHugePage && HeapEnd() < end; kept += kBlockMax) {
     void* block = std::malloc(kBlockMax);
     if (block == nullptr) return;
     Keep(block);
@@ -161,9 +166,8 @@ void PrepareHeap() {
 
 void SettleHeap() {
   PyGC_Collect();  // what CPython keeps for the next object of a type goes back to its pool
-  for (std::size_t size = kBlockStep; size <= kPoolBlockMax; size += kBlockStep) UseUpPoolsOf(size);
-  g_preparing = false;
   UseUpPools();
+  UseUpArena();
   UseUpBlocks();
   UseUpHugePage();
   Collapse(g_heap_begin, HugePageDown(HeapEnd()));

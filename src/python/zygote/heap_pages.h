@@ -5,7 +5,7 @@ namespace glovebox::zygote {
 // What the interpreter allocates before it is forked, arranged so that a box copies little of it:
 // in huge pages, of which a fork copies, and an end gives back, one entry instead of 512; and
 // without gaps, so that what a box allocates lies together on few pages, not on many that it would
-// have to copy for a few bytes each. Memory beyond what is in use: less than 6 MB per zygote, which
+// have to copy for a few bytes each. Memory beyond what is in use: less than 8 MB per zygote, which
 // all its boxes share. One thread. Where the kernel has no huge pages to give, pages stay small.
 
 // Before the interpreter starts.

@@ -1,12 +1,19 @@
 #include "python/zygote/heap_pages.h"
 
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include <cstddef>
 #include <cstdint>
+#include <cstdio>
+#include <cstring>
+#include <fstream>
+#include <sstream>
+#include <string>
 
 #include <gtest/gtest.h>
 
+#include "python/zygote/huge_page.h"
 #include "python/zygote/interpreter.h"
 
 namespace glovebox::zygote {
@@ -49,6 +56,58 @@ TEST(HeapPagesTest, TheNextObjectOfEverySizeLiesBesideItsPoolsHead) {
       },
       ::testing::ExitedWithCode(0), "");
 }
+
+// Of what the C library's heap holds, in kB: all that is mapped, and what lies in huge pages.
+struct HeapShares {
+  int mapped = 0;
+  int huge = 0;
+};
+
+HeapShares ReadHeapShares() {
+  std::ifstream maps("/proc/self/smaps");
+  HeapShares shares;
+  bool heap = false;
+  for (std::string line; std::getline(maps, line);) {
+    if (line.find('-') < line.find(' ')) heap = line.find("[heap]") != std::string::npos;
+    if (!heap) continue;
+    std::istringstream words(line);
+    std::string name;
+    int kilobytes = 0;
+    words >> name >> kilobytes;
+    if (name == "Rss:") shares.mapped = kilobytes;
+    if (name == "AnonHugePages:") shares.huge = kilobytes;
+  }
+  return shares;
+}
+
+bool KernelCollapses() {
+  constexpr std::size_t kSize = 2 * kHugePage;
+  void* memory =
+      ::mmap(nullptr, kSize, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED) return false;
+  const std::uintptr_t page = HugePageUp(reinterpret_cast<std::uintptr_t>(memory));
+  std::memset(At(page), 1, kHugePage);
+  const bool collapses = ::madvise(At(page), kHugePage, 25 /* MADV_COLLAPSE */) == 0;
+  ::munmap(memory, kSize);
+  return collapses;
+}
+
+// Sanitizers have a heap of their own.
+#ifndef __SANITIZE_ADDRESS__
+TEST(HeapPagesTest, AHeapOfLessThanAHugePageLiesInOne) {
+  if (!KernelCollapses()) GTEST_SKIP() << "this kernel has no MADV_COLLAPSE, or no huge page free";
+  EXPECT_EXIT(
+      {
+        PrepareHeap();
+        StartPython();
+        SettleHeap();
+        const HeapShares shares = ReadHeapShares();
+        std::fprintf(stderr, "%d kB, %d in huge pages\n", shares.mapped, shares.huge);
+        ::_exit(shares.huge >= 2048 && shares.mapped - shares.huge < 512 ? 0 : 1);
+      },
+      ::testing::ExitedWithCode(0), "");
+}
+#endif
 
 TEST(HeapPagesTest, MemoryComesAsUsualAfterwards) {
   EXPECT_EXIT(
