@@ -43,8 +43,8 @@ constexpr auto kIdle = std::chrono::minutes(2);  // then one waiting box of each
 constexpr std::size_t kDyingMax = 32;            // boxes whose processes take their time to end
 constexpr int kHandOversMax = 3;  // of one request, to boxes that died before reading
 
-// By then most programs have ended. The others get their clocks, all at once: each timer that is set
-// costs a call several microseconds.
+// By then most programs have ended. The others get their clocks, all at once: each timer that is
+// set costs a call several microseconds.
 constexpr auto kAttendAfter = std::chrono::milliseconds(2);
 
 // In the words clients of container modes look for. Nothing weaker is run instead.

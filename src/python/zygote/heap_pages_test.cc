@@ -82,8 +82,7 @@ HeapShares ReadHeapShares() {
 
 bool KernelCollapses() {
   constexpr std::size_t kSize = 2 * kHugePage;
-  void* memory =
-      ::mmap(nullptr, kSize, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  void* memory = ::mmap(nullptr, kSize, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED) return false;
   const std::uintptr_t page = HugePageUp(reinterpret_cast<std::uintptr_t>(memory));
   std::memset(At(page), 1, kHugePage);
