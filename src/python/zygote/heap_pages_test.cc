@@ -57,6 +57,7 @@ TEST(HeapPagesTest, TheNextObjectOfEverySizeLiesBesideItsPoolsHead) {
       ::testing::ExitedWithCode(0), "");
 }
 
+#ifndef __SANITIZE_ADDRESS__  // which has a heap of its own
 // Of what the C library's heap holds, in kB: all that is mapped, and what lies in huge pages.
 struct HeapShares {
   int mapped = 0;
@@ -91,8 +92,6 @@ bool KernelCollapses() {
   return collapses;
 }
 
-// Sanitizers have a heap of their own.
-#ifndef __SANITIZE_ADDRESS__
 TEST(HeapPagesTest, AHeapOfLessThanAHugePageLiesInOne) {
   if (!KernelCollapses()) GTEST_SKIP() << "this kernel has no MADV_COLLAPSE, or no huge page free";
   EXPECT_EXIT(
