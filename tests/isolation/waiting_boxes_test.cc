@@ -331,6 +331,15 @@ TEST_F(WaitingBoxesTest, AForkInABoxDrawsOtherNumbersThanItsParent) {
   EXPECT_EQ(Printed(code), "[False, False]\n0.32383276483316237\n");
 }
 
+TEST_F(WaitingBoxesTest, AForkIsSilentWhateverAProgramMadeOfTheGenerator) {
+  Open(1, [](LocalExecutorOptions& options) { options.kinds[0].preimports = {"random"}; });
+  const Outcome outcome =
+      Run("import os, random\nvars(random._inst).clear()\ndel random.Random.seed\n"
+          "if os.fork() == 0:\n    os._exit(0)\nos.wait()\nprint('done')\n");
+  EXPECT_EQ(outcome.stdout_stream.text, "done\n");
+  EXPECT_EQ(outcome.stderr_stream.text, "");
+}
+
 TEST_F(WaitingBoxesTest, AFreshInterpreterEachTimeIfAskedFor) {
   Open(2, [](LocalExecutorOptions& options) { options.zygote_life.boxes_max = 1; });
   std::set<std::string> seeds;

@@ -131,8 +131,7 @@ def _seed_without_python(random, loader):
 
     def reseed():
         seed()
-        if shared.gauss_next is not None:
-            shared.gauss_next = None
+        shared.gauss_next = None
 
     register(after_in_child=reseed)
 
